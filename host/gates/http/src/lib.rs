@@ -1,0 +1,1 @@
+//! caisson-gate-http
