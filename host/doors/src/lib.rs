@@ -1,1 +1,42 @@
-//! caisson-doors
+//! The doors: HTTP and MCP in, a [`Call`](caisson_call::Call) to the gateway, its answer out.
+//!
+//! May depend on: `call`, `contract`, `scrub` (to read a clean result), `registry`, and alone on axum, hyper's server and
+//! rmcp. Must not know: wasmtime, SQL, files. A door decides nothing about a call; it only says who asks, for what.
+
+mod api;
+mod auth;
+mod body;
+mod config;
+mod events;
+mod origin;
+mod outcome;
+mod page;
+mod problem;
+mod router;
+mod serve;
+
+pub use auth::act_for;
+pub use config::{DoorsConfig, MAX_JSON_BYTES};
+pub use origin::Allowed;
+pub use outcome::{Meaning, meaning};
+pub use problem::{FaultBody, Problem};
+pub use router::router;
+pub use serve::serve;
+
+use caisson_call::CallId;
+use caisson_registry::Gateway;
+use std::sync::Arc;
+
+/// What every handler reaches.
+#[derive(Clone)]
+pub(crate) struct Doors {
+    pub(crate) gateway: Gateway,
+    pub(crate) config: Arc<DoorsConfig>,
+    /// The description of the API, as JSON.
+    pub(crate) openapi: bytes::Bytes,
+}
+
+/// A new identifier that sorts by time.
+pub(crate) fn new_call_id() -> CallId {
+    CallId(uuid::Uuid::now_v7().to_string().into())
+}

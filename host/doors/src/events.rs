@@ -1,0 +1,63 @@
+//! A call as a stream of events.
+
+use crate::Doors;
+use crate::api::{ProgressBody, answer_to_json};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use caisson_call::{Call, CallId, Progress};
+use caisson_registry::Answer;
+use futures::Stream;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Steps of progress that wait for a slow reader. Further ones are dropped: the next one says more.
+const WAITING: usize = 64;
+
+/// Runs a call inside its own answer: the stream is the only owner of the call's future, so that a client that goes away
+/// drops it.
+pub(crate) fn stream(doors: Doors, mut call: Call) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let (sender, progress) = mpsc::channel(WAITING);
+    call.progress = Some(Arc::new(move |step| {
+        // A full queue drops the step, see `WAITING`.
+        let _ = sender.try_send(step);
+    }));
+    let id = call.id.clone();
+    let keep_alive = KeepAlive::new().interval(doors.config.keep_alive);
+    let gateway = doors.gateway.clone();
+    let running = Running { call: Box::pin(async move { gateway.call(call).await }), progress, id };
+    Sse::new(futures::stream::unfold(Some(running), next)).keep_alive(keep_alive)
+}
+
+struct Running {
+    call: Pin<Box<dyn Future<Output = Answer> + Send>>,
+    progress: mpsc::Receiver<Progress>,
+    id: CallId,
+}
+
+async fn next(running: Option<Running>) -> Option<(Result<Event, Infallible>, Option<Running>)> {
+    let mut running = running?;
+    tokio::select! {
+        biased;
+        Some(step) = running.progress.recv() => {
+            let event = progress_event(&running.id, step);
+            Some((Ok(event), Some(running)))
+        }
+        answer = &mut running.call => Some((Ok(result_event(&answer)), None)),
+    }
+}
+
+fn progress_event(id: &CallId, step: Progress) -> Event {
+    let body = ProgressBody { call_id: &id.0, done: step.done, total: step.total, message: step.message };
+    Event::default().event("progress").data(serde_json::to_string(&body).unwrap_or_default())
+}
+
+fn result_event(answer: &Answer) -> Event {
+    let (name, body) = match answer_to_json(answer) {
+        Ok(body) => ("result", body),
+        Err(problem) => ("problem", serde_json::to_vec(&problem).unwrap_or_default()),
+    };
+    // JSON is UTF-8 and has no line breaks of its own.
+    Event::default().event(name).data(String::from_utf8(body).unwrap_or_default())
+}
