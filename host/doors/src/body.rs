@@ -31,7 +31,8 @@ impl FromRequest<Doors> for JsonBytes {
 
     async fn from_request(request: Request, doors: &Doors) -> Result<Self, Problem> {
         expect_type(request.headers(), "application/json")?;
-        let bytes = read(request, doors, MAX_JSON_BYTES as u64, "the body").await?;
+        let (parts, body) = request.into_parts();
+        let bytes = read(&parts.headers, body, doors, MAX_JSON_BYTES as u64, "the body").await?;
         Ok(Self(bytes))
     }
 }
@@ -60,8 +61,8 @@ pub(crate) fn expect_type(headers: &HeaderMap, wanted: &str) -> Result<(), Probl
 
 /// Reads a whole body: refused at once where its announced length is past `limit`, and as soon as it is where it announces
 /// none; given up where it pauses or lasts too long.
-pub(crate) async fn read(request: Request, doors: &Doors, limit: u64, what: &str) -> Result<Vec<u8>, Problem> {
-    let announced = announced(request.headers());
+pub(crate) async fn read(headers: &HeaderMap, body: Body, doors: &Doors, limit: u64, what: &str) -> Result<Vec<u8>, Problem> {
+    let announced = announced(headers);
     if announced.is_some_and(|length| length > limit) {
         return Err(Problem::too_large(what, limit));
     }
@@ -69,7 +70,7 @@ pub(crate) async fn read(request: Request, doors: &Doors, limit: u64, what: &str
     let hint = usize::try_from(announced.unwrap_or(0).min(64 << 10)).unwrap_or(0);
     let config = &doors.config;
     let deadline = Instant::now() + config.body_total;
-    match timeout_at(deadline, collect(request.into_body(), hint, limit, what, config.body_idle)).await {
+    match timeout_at(deadline, collect(body, hint, limit, what, config.body_idle)).await {
         Ok(read) => read,
         Err(_) => Err(slow()),
     }

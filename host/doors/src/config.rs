@@ -1,6 +1,7 @@
 //! What the operator decides about the doors.
 
 use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// Most bytes of a JSON body. The arguments alone may have 1 MiB, which the registry checks; the rest is for attached files
 /// (base64) and the envelope.
@@ -23,6 +24,8 @@ pub struct DoorsConfig {
     pub header_timeout: Duration,
     /// Pause between comments on a silent event stream, which find out that the client went away.
     pub keep_alive: Duration,
+    /// Ends every open event stream and session once it is cancelled; [`serve`](crate::serve) does that when it stops.
+    pub stopping: CancellationToken,
 }
 
 impl Default for DoorsConfig {
@@ -37,6 +40,7 @@ impl Default for DoorsConfig {
             body_total: Duration::from_secs(300),
             header_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
+            stopping: CancellationToken::new(),
         }
     }
 }

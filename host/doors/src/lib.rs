@@ -8,6 +8,7 @@ mod auth;
 mod body;
 mod config;
 mod events;
+mod mcp;
 mod origin;
 mod outcome;
 mod page;
@@ -17,6 +18,7 @@ mod serve;
 
 pub use auth::act_for;
 pub use config::{DoorsConfig, MAX_JSON_BYTES};
+pub use mcp::{StreamError, serve_stdio, serve_stream};
 pub use origin::Allowed;
 pub use outcome::{Meaning, meaning};
 pub use problem::{FaultBody, Problem};
@@ -34,6 +36,7 @@ pub(crate) struct Doors {
     pub(crate) config: Arc<DoorsConfig>,
     /// The description of the API, as JSON.
     pub(crate) openapi: bytes::Bytes,
+    pub(crate) mcp: mcp::Sessions,
 }
 
 /// A new identifier that sorts by time.

@@ -1,11 +1,13 @@
 //! All routes of one port, and what holds for each of them.
 
+use crate::mcp::{Sessions, serve_http};
 use crate::origin::Allowed;
 use crate::problem::Problem;
 use crate::{Doors, DoorsConfig};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodFilter, on};
 use caisson_registry::Gateway;
 use futures::FutureExt;
 use http::StatusCode;
@@ -18,8 +20,11 @@ pub fn router(gateway: Gateway, config: DoorsConfig) -> axum::Router {
     let allowed = Arc::new(Allowed::new(&config.allowed_hosts, &config.allowed_origins));
     let (routes, api) = crate::api::routes();
     let openapi = serde_json::to_vec(&api).unwrap_or_default().into();
-    let doors = Doors { gateway, config: Arc::new(config), openapi };
+    let mcp = Sessions::new(gateway.clone(), &config);
+    let doors = Doors { gateway, config: Arc::new(config), openapi, mcp };
+    let methods = MethodFilter::POST.or(MethodFilter::GET).or(MethodFilter::DELETE);
     routes
+        .route("/mcp", on(methods, serve_http))
         .fallback(no_route)
         .method_not_allowed_fallback(no_method)
         .layer(axum::middleware::from_fn_with_state(allowed, threshold))

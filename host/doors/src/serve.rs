@@ -31,6 +31,7 @@ pub async fn serve(listener: TcpListener, router: axum::Router, config: &DoorsCo
         }
     }
     drop(listener);
+    config.stopping.cancel();
     if tokio::time::timeout(DRAIN, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests were still under way when the gateway stopped");
     }

@@ -40,7 +40,8 @@ pub(crate) async fn get_plugin(State(doors): State<Doors>, Caller(who): Caller, 
 )]
 pub(crate) async fn install(State(doors): State<Doors>, Caller(who): Caller, request: Request) -> Result<Response, Problem> {
     expect_type(request.headers(), "application/wasm")?;
-    let component = read(request, &doors, doors.gateway.max_component_bytes(), "the component").await?;
+    let (parts, body) = request.into_parts();
+    let component = read(&parts.headers, body, &doors, doors.gateway.max_component_bytes(), "the component").await?;
     let plugin = doors.gateway.install(&who, component).await?;
     json_with(StatusCode::CREATED, &Plugin::from(plugin))
 }
