@@ -2,8 +2,8 @@
 
 use crate::decide::{Refusal, Rules, Want};
 use crate::error::{Fault, shorten};
-use crate::resolve::{Ask, Place, below_mount};
-use crate::workspace::{Workspace, is_link};
+use crate::resolve::{Ask, Place, below_mount, is_link};
+use crate::workspace::Workspace;
 use crate::{MOUNT, error};
 use caisson_call::{Capability, Denial};
 use caisson_contract::{Access, Capabilities, Layers};

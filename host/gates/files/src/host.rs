@@ -16,17 +16,17 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use wasmtime::component::Resource;
 use wasmtime_wasi::filesystem::{Descriptor, Dir, File as WasiFile, FsPerms, OpenMode, WasiFilesystemCtxView};
+use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
     self, Advice, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry, DirectoryEntryStream, ErrorCode,
     HostDescriptor, HostDirectoryEntryStream, MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
 };
-use wasmtime_wasi::p2::bindings::filesystem::preopens;
 use wasmtime_wasi::p2::{DynInputStream, DynOutputStream, FsError, FsResult};
 
 /// Judged operations on regular local files never wait for anybody, so wasmtime-wasi may do them on this thread.
 const INLINE: bool = true;
 
-/// Bytes a guest asked to copy at once, above which `write` is split by the guest's own library anyway.
+/// Most bytes of one `write`, so that one host call is short; a guest's library writes the rest in a further call.
 const WRITE_BYTES: usize = 1 << 20;
 
 fn spent(over: OverBudget) -> FsError {
@@ -110,6 +110,7 @@ impl FilesView<'_> {
         fd: &Resource<Descriptor>,
         operation: fn(&File) -> std::io::Result<()>,
     ) -> FsResult<()> {
+        self.charge(Budget::FileOperations, 1)?;
         let file = match self.table.get(fd)? {
             Descriptor::File(file) => Arc::clone(&file.file),
             Descriptor::Dir(dir) => Arc::clone(&dir.dir),
@@ -186,6 +187,7 @@ impl types::Host for FilesView<'_> {
 
 impl HostDescriptor for FilesView<'_> {
     async fn advise(&mut self, fd: Resource<Descriptor>, offset: u64, len: u64, advice: Advice) -> FsResult<()> {
+        self.charge(Budget::FileOperations, 1)?;
         HostDescriptor::advise(&mut self.wasi(), fd, offset, len, advice).await
     }
 
@@ -415,7 +417,13 @@ impl HostDescriptor for FilesView<'_> {
         new_fd: Resource<Descriptor>,
         new_path: String,
     ) -> FsResult<()> {
-        self.at(&new_fd, "link", Want::Write, &new_path, |_| Err(crate::decide::Refusal::fixed("files.no-links").into()))
+        self.at(
+            &new_fd,
+            "link",
+            Want::Write,
+            &new_path,
+            |_| Err(crate::decide::Refusal::fixed("files.no-links").into()),
+        )
     }
 
     fn drop(&mut self, fd: Resource<Descriptor>) -> wasmtime::Result<()> {
@@ -435,7 +443,10 @@ impl FilesView<'_> {
 }
 
 impl HostDirectoryEntryStream for FilesView<'_> {
-    async fn read_directory_entry(&mut self, stream: Resource<DirectoryEntryStream>) -> FsResult<Option<DirectoryEntry>> {
+    async fn read_directory_entry(
+        &mut self,
+        stream: Resource<DirectoryEntryStream>,
+    ) -> FsResult<Option<DirectoryEntry>> {
         let listing = self.table.get_mut(&Resource::<Listing>::new_borrow(stream.rep()))?;
         Ok(listing.next()?)
     }

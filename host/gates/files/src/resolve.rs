@@ -5,7 +5,6 @@
 
 use crate::decide::{Refusal, Rules, Want};
 use crate::error::Fault;
-use crate::workspace::is_link;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -263,6 +262,12 @@ pub(crate) fn below_mount(path: &str) -> &str {
 /// For messages: where a directory is, or nothing where that cannot be said.
 pub(crate) fn shown(root: &Root, base: &File) -> String {
     root.locate(base.as_fd()).map(|p| p.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Whether a name in `parent` is a link, without following it.
+pub(crate) fn is_link(parent: &OwnedFd, name: &str) -> Result<bool, Errno> {
+    let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_symlink())
 }
 
 /// Whether a path of the workspace is a directory, without following a link.

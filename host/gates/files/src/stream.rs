@@ -18,10 +18,21 @@ pub(crate) const READ_BYTES: usize = 1 << 20;
 /// What `check-write` answers. Zeroes are allocated up to this, and standard libraries write less at once.
 const WRITE_BYTES: usize = 64 << 10;
 
+/// Reads up to this size are taken at their word; for larger ones the file is asked how much there is.
+const SMALL_BYTES: usize = 16 << 10;
+
 /// Reads at most `len` bytes.
 pub(crate) fn read_at(file: &File, len: usize, offset: u64) -> Result<Vec<u8>, Errno> {
-    // The capacity is reserved, not filled: a short file touches only the pages that it needs.
-    let mut buffer = Vec::with_capacity(len.clamp(1, READ_BYTES));
+    let mut len = len.min(READ_BYTES);
+    if len == 0 {
+        return Ok(Vec::new());
+    }
+    if len > SMALL_BYTES {
+        let size = u64::try_from(rustix::fs::fstat(file)?.st_size).unwrap_or(0);
+        let left = usize::try_from(size.saturating_sub(offset)).unwrap_or(READ_BYTES);
+        len = len.min(left.max(SMALL_BYTES));
+    }
+    let mut buffer = Vec::with_capacity(len);
     loop {
         match rustix::io::pread(file, spare_capacity(&mut buffer), offset) {
             Err(Errno::INTR) => {}
@@ -29,10 +40,8 @@ pub(crate) fn read_at(file: &File, len: usize, offset: u64) -> Result<Vec<u8>, E
             Ok(_) => break,
         }
     }
+    // The allocator may have given more room than was asked for.
     buffer.truncate(len);
-    if buffer.capacity() > 2 * buffer.len() {
-        buffer.shrink_to_fit();
-    }
     Ok(buffer)
 }
 
@@ -80,9 +89,7 @@ pub(crate) struct FileWriter {
 impl FileWriter {
     fn write_some(&mut self, bytes: &[u8]) -> Result<usize, Errno> {
         match &mut self.at {
-            At::End => {
-                rustix::io::pwritev2(&self.file, &[IoSlice::new(bytes)], 0, ReadWriteFlags::APPEND)
-            }
+            At::End => rustix::io::pwritev2(&self.file, &[IoSlice::new(bytes)], 0, ReadWriteFlags::APPEND),
             At::Position(position) => {
                 let count = rustix::io::pwrite(&self.file, bytes, *position)?;
                 *position = position.saturating_add(count as u64);

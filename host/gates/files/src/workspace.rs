@@ -1,7 +1,7 @@
 //! The directory that a call works in: derived by the host, named by nobody.
 
 use crate::resolve::Root;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
@@ -126,12 +126,6 @@ fn safe_segment(raw: &str) -> String {
     safe
 }
 
-/// Whether a name in `parent` is a link, without following it.
-pub(crate) fn is_link(parent: &OwnedFd, name: &str) -> Result<bool, Errno> {
-    let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
-    Ok(rustix::fs::FileType::from_raw_mode(stat.st_mode).is_symlink())
-}
-
 #[cfg(test)]
 mod tests {
     #![expect(clippy::unwrap_used, reason = "a test may panic")]
@@ -147,7 +141,23 @@ mod tests {
 
     #[test]
     fn no_segment_escapes_and_no_two_meet() {
-        let raws = ["..", ".", "a/b", "a_b", "a\0b", "a.b", "é", "ё", "a/../b", "/", "~", "A", "a", &"x".repeat(101), &"x".repeat(300)];
+        let raws = [
+            "..",
+            ".",
+            "a/b",
+            "a_b",
+            "a\0b",
+            "a.b",
+            "é",
+            "ё",
+            "a/../b",
+            "/",
+            "~",
+            "A",
+            "a",
+            &"x".repeat(101),
+            &"x".repeat(300),
+        ];
         let mut seen = std::collections::HashSet::new();
         for raw in raws {
             let safe = safe_segment(raw);

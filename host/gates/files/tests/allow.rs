@@ -11,7 +11,8 @@ use std::io::Read as _;
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::StreamError;
 use wasmtime_wasi::p2::bindings::filesystem::types::{
-    DescriptorFlags, DescriptorType, ErrorCode, HostDescriptor, HostDirectoryEntryStream, NewTimestamp, OpenFlags, PathFlags,
+    DescriptorFlags, DescriptorType, ErrorCode, HostDescriptor, HostDirectoryEntryStream, NewTimestamp, OpenFlags,
+    PathFlags,
 };
 
 fn files(call: &mut Call) -> FilesView<'_> {
@@ -146,7 +147,8 @@ async fn what_a_thing_is_can_be_asked() {
     rustix::fs::mknodat(rustix::fs::CWD, tree.inside("fifo"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
     let mut call = tree.call(all());
     let root = call.root();
-    let mut stat = async |flags, path: &str| plain(files(&mut call).stat_at(again(&root), flags, path.into()).await).unwrap();
+    let mut stat =
+        async |flags, path: &str| plain(files(&mut call).stat_at(again(&root), flags, path.into()).await).unwrap();
     let file = stat(PathFlags::empty(), "a.txt").await;
     assert_eq!((file.type_, file.size), (DescriptorType::RegularFile, 6));
     assert_eq!(stat(PathFlags::empty(), ".").await.type_, DescriptorType::Directory);
@@ -158,7 +160,8 @@ async fn what_a_thing_is_can_be_asked() {
 
     let fd = call.open("a.txt", OpenFlags::empty(), READ).await.unwrap();
     let by_fd = plain(files(&mut call).metadata_hash(again(&fd)).await).unwrap();
-    let by_path = plain(files(&mut call).metadata_hash_at(again(&root), PathFlags::SYMLINK_FOLLOW, "link".into()).await).unwrap();
+    let by_path =
+        plain(files(&mut call).metadata_hash_at(again(&root), PathFlags::SYMLINK_FOLLOW, "link".into()).await).unwrap();
     assert_eq!((by_fd.lower, by_fd.upper), (by_path.lower, by_path.upper));
     assert_eq!(plain(files(&mut call).get_flags(again(&fd)).await).unwrap(), DescriptorFlags::READ);
     let other = call.open("link", OpenFlags::empty(), READ).await.unwrap();
@@ -173,7 +176,9 @@ async fn times_are_set_on_files_and_folders() {
     let root = call.root();
     let at = || NewTimestamp::Timestamp(Datetime { seconds: 1000, nanoseconds: 0 });
     for path in ["a.txt", "sub"] {
-        let set = files(&mut call).set_times_at(again(&root), PathFlags::SYMLINK_FOLLOW, path.into(), NewTimestamp::NoChange, at()).await;
+        let set = files(&mut call)
+            .set_times_at(again(&root), PathFlags::SYMLINK_FOLLOW, path.into(), NewTimestamp::NoChange, at())
+            .await;
         plain(set).unwrap();
         let modified = tree.inside(path).metadata().unwrap().modified().unwrap();
         assert_eq!(modified.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs(), 1000, "{path}");
@@ -202,14 +207,16 @@ async fn what_all_layers_grant_is_granted() {
     plain(files(&mut call).create_directory_at(again(&root), "new/deep".into()).await).unwrap();
     call.write("new/deep/x", b"x").await.unwrap();
     plain(files(&mut call).rename_at(again(&root), "new/deep".into(), again(&root), "new/moved".into()).await).unwrap();
-    plain(files(&mut call).rename_at(again(&root), "sub/c.txt".into(), again(&root), "new/c.txt".into()).await).unwrap();
+    plain(files(&mut call).rename_at(again(&root), "sub/c.txt".into(), again(&root), "new/c.txt".into()).await)
+        .unwrap();
     assert_eq!(call.list(".").await.unwrap(), ["new", "sub"]);
     assert_eq!(call.list("sub").await.unwrap(), ["b.txt"]);
     assert_eq!(call.rules(), [""; 0]);
 
     let mut reader = tree.call(layers(Access::Read, None));
     assert_eq!(reader.read("a.txt").await.unwrap(), b"inside");
-    let mut reader = tree.call(Layers::new(vec![layer(LayerSource::Declared, Access::ReadWrite, None)], Effect::ReadOnly));
+    let mut reader =
+        tree.call(Layers::new(vec![layer(LayerSource::Declared, Access::ReadWrite, None)], Effect::ReadOnly));
     assert_eq!(reader.read("a.txt").await.unwrap(), b"inside");
     assert_eq!(reader.list(".").await.unwrap().len(), 4);
 }

@@ -144,7 +144,9 @@ async fn fifos_sockets_and_devices_are_refused_without_waiting() {
     let mut names = vec!["fifo", "socket"];
     let null = rustix::fs::makedev(1, 3);
     // Only root may make a device.
-    if rustix::fs::mknodat(rustix::fs::CWD, tree.inside("null"), rustix::fs::FileType::CharacterDevice, mode, null).is_ok() {
+    if rustix::fs::mknodat(rustix::fs::CWD, tree.inside("null"), rustix::fs::FileType::CharacterDevice, mode, null)
+        .is_ok()
+    {
         names.push("null");
     }
     let mut call = tree.call(all());
@@ -157,24 +159,57 @@ async fn fifos_sockets_and_devices_are_refused_without_waiting() {
     }
 }
 
+/// Runs `test` while something is mounted at `at`; false where this user may not mount.
+async fn mounted<T>(arguments: &[&std::ffi::OsStr], at: &std::path::Path, test: impl Future<Output = T>) -> Option<T> {
+    let quiet = std::process::Stdio::null;
+    let mount = std::process::Command::new("mount").args(arguments).arg(at).stderr(quiet()).status();
+    if !mount.is_ok_and(|status| status.success()) {
+        eprintln!("left out: mounting needs root");
+        return None;
+    }
+    let result = test.await;
+    // Lazily: descriptors of the test may still be open.
+    assert!(std::process::Command::new("umount").arg("-l").arg(at).status().unwrap().success());
+    Some(result)
+}
+
 #[tokio::test]
 async fn another_file_system_mounted_inside_is_outside() {
     let tree = Tree::new();
     std::fs::create_dir(tree.inside("mounted")).unwrap();
-    let mounted = std::process::Command::new("mount")
-        .args(["--bind".as_ref(), tree.outside("").as_os_str(), tree.inside("mounted").as_os_str()])
-        .stderr(std::process::Stdio::null())
-        .status();
-    if !mounted.is_ok_and(|status| status.success()) {
-        eprintln!("left out: mounting needs root");
-        return;
-    }
     let mut call = tree.call(all());
-    let read = call.read("mounted/secret").await;
-    let unmounted = std::process::Command::new("umount").arg(tree.inside("mounted")).status().unwrap();
-    assert!(unmounted.success());
+    let outside = tree.outside("");
+    let arguments = ["--bind".as_ref(), outside.as_os_str()];
+    let Some(read) = mounted(&arguments, &tree.inside("mounted"), call.read("mounted/secret")).await else { return };
     assert_eq!(read.err(), Some(ErrorCode::NotPermitted));
     assert_eq!(call.rules(), ["files.outside"]);
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_and_nothing_is_lost() {
+    use wasmtime_wasi::p2::StreamError;
+    use wasmtime_wasi::p2::bindings::filesystem::types::Host as _;
+    let tree = Tree::new();
+    let workspace = tree.inside("");
+    let arguments = ["-t", "tmpfs", "-o", "size=64k", "none"].map(std::ffi::OsStr::new);
+    let test = async {
+        let mut call = tree.call(all());
+        call.write("kept", b"kept").await.unwrap();
+        let fd = call.open("big", CREATE, WRITE).await.unwrap();
+        let writer = plain(call.files_().write_via_stream(again(&fd), 0)).unwrap();
+        let StreamError::LastOperationFailed(error) =
+            call.table.get_mut(&writer).unwrap().write(vec![1; 1 << 20].into()).unwrap_err()
+        else {
+            return None;
+        };
+        let error = call.table.push(error).unwrap();
+        let code = call.files_().filesystem_error_code(error).unwrap();
+        assert_eq!(plain(call.files_().write(again(&fd), vec![1; 4096], 1 << 20).await).err(), code);
+        assert_eq!(call.read("kept").await.unwrap(), b"kept");
+        code
+    };
+    let Some(code) = mounted(&arguments, &workspace, test).await else { return };
+    assert_eq!(code, Some(ErrorCode::InsufficientSpace));
 }
 
 #[tokio::test]
@@ -184,7 +219,11 @@ async fn a_descriptor_of_a_folder_is_no_way_out_of_it() {
     let mut call = tree.call(all());
     let sub = call.open("sub", OpenFlags::DIRECTORY, READ).await.unwrap();
     for path in ["../a.txt", "..", "up", "/workspace/a.txt"] {
-        assert_eq!(call.open_in(&sub, path, OpenFlags::empty(), READ).await.err(), Some(ErrorCode::NotPermitted), "{path}");
+        assert_eq!(
+            call.open_in(&sub, path, OpenFlags::empty(), READ).await.err(),
+            Some(ErrorCode::NotPermitted),
+            "{path}"
+        );
         assert_eq!(call.rules(), ["files.outside"], "{path}");
     }
     // The folder is carried out of the workspace; its descriptor leads nowhere.
@@ -205,7 +244,8 @@ async fn links_are_never_made() {
         assert_eq!(plain(made).err(), Some(ErrorCode::NotPermitted));
         assert_eq!(call.rules(), ["files.no-links"]);
     }
-    let made = call.files_().link_at(again(&root), PathFlags::empty(), "a.txt".into(), again(&root), "new".into()).await;
+    let made =
+        call.files_().link_at(again(&root), PathFlags::empty(), "a.txt".into(), again(&root), "new".into()).await;
     assert_eq!(plain(made).err(), Some(ErrorCode::NotPermitted));
     assert!(std::fs::symlink_metadata(tree.inside("new")).is_err());
 }
@@ -250,7 +290,11 @@ async fn every_layer_has_its_say_and_the_effect_too() {
     let none = |source| caisson_contract::Layer { source, capabilities: std::sync::Arc::default() };
     let cases = [
         (Layers::none(), "files.not-declared", "files.not-declared"),
-        (Layers::new(vec![declared(), none(LayerSource::Granted)], Effect::Mutating), "files.not-granted", "files.not-granted"),
+        (
+            Layers::new(vec![declared(), none(LayerSource::Granted)], Effect::Mutating),
+            "files.not-granted",
+            "files.not-granted",
+        ),
         (
             Layers::new(vec![declared(), none(LayerSource::Ceiling)], Effect::Mutating),
             "files.not-allowed-by-operator",
@@ -259,7 +303,10 @@ async fn every_layer_has_its_say_and_the_effect_too() {
         (layers(Access::Read, None), "", "files.read-only"),
         (layers(Access::ReadWrite, Some(&["sub/**"])), "files.path-not-declared", "files.path-not-declared"),
         (
-            Layers::new(vec![declared(), layer(LayerSource::Granted, Access::ReadWrite, Some(&["sub/**"]))], Effect::Mutating),
+            Layers::new(
+                vec![declared(), layer(LayerSource::Granted, Access::ReadWrite, Some(&["sub/**"]))],
+                Effect::Mutating,
+            ),
             "files.path-not-granted",
             "files.path-not-granted",
         ),

@@ -66,13 +66,17 @@ impl Tree {
     /// Nothing outside was made, changed or removed.
     pub fn assert_outside_untouched(&self) {
         assert_eq!(std::fs::read(self.outside("secret")).unwrap(), SECRET);
-        let mut names: Vec<_> =
-            std::fs::read_dir(self.outside("")).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = std::fs::read_dir(self.outside(""))
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         assert_eq!(names, ["folder", "secret"]);
         assert!(std::fs::read_dir(self.outside("folder")).unwrap().next().is_none());
-        let mut beside: Vec<_> =
-            std::fs::read_dir(self.dir.path()).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut beside: Vec<_> = std::fs::read_dir(self.dir.path())
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         beside.sort();
         assert_eq!(beside, ["abc", "abcdef"]);
     }
@@ -126,7 +130,13 @@ impl Call {
         self.open_in(&root, path, open, flags).await
     }
 
-    pub async fn open_in(&mut self, dir: &Fd, path: &str, open: OpenFlags, flags: DescriptorFlags) -> Result<Fd, ErrorCode> {
+    pub async fn open_in(
+        &mut self,
+        dir: &Fd,
+        path: &str,
+        open: OpenFlags,
+        flags: DescriptorFlags,
+    ) -> Result<Fd, ErrorCode> {
         plain(self.files().open_at(again(dir), PathFlags::SYMLINK_FOLLOW, path.to_owned(), open, flags).await)
     }
 
