@@ -72,6 +72,20 @@ pub enum Role {
     Owner,
 }
 
+impl Role {
+    /// The word, as in tokens and messages.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+            Self::Agent => "agent",
+            Self::Operator => "operator",
+            Self::TenantAdmin => "tenant-admin",
+            Self::Owner => "owner",
+        }
+    }
+}
+
 /// Who a token stands for. Made by a door from a token, never from anything else in a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Principal {

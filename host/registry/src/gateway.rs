@@ -1,8 +1,20 @@
 //! The one object that doors and the command line talk to.
 
-use crate::{AdminError, Change, GrantRequest, PluginView, ToolView};
+use crate::admission::Admission;
+use crate::catalog::{Catalog, Plugin};
+use crate::config::GatewayConfig;
+use crate::outputs::CallerOutputs;
+use crate::rails::{Store, StoreError};
+use crate::rate::Rate;
+use crate::steps::cache::Results;
+use crate::steps::{find, offered};
+use crate::{AdminError, Change, ToolView, pipeline};
+use arc_swap::ArcSwap;
+use caisson_audit::Audit;
 use caisson_call::{Call, CallContext, CallId, Outcome, Principal, Refused};
-use caisson_scrub::CleanResult;
+use caisson_engine::{Egress, Engine, Prepared};
+use caisson_policy::Policy;
+use caisson_scrub::{CleanResult, Scrubber};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,156 +33,191 @@ pub struct Answer {
     pub cpu: Duration,
 }
 
+/// What a gateway is made of.
+pub struct Parts {
+    /// Operator's settings.
+    pub config: GatewayConfig,
+    /// Runs components.
+    pub engine: Engine,
+    /// Keeps state.
+    pub store: Arc<dyn Store>,
+    /// Keeps the record of what happened.
+    pub audit: Audit,
+    /// Takes secrets out.
+    pub scrubber: Scrubber,
+    /// How HTTP leaves.
+    pub egress: Arc<Egress>,
+    /// Allow and deny lists.
+    pub policy: Policy,
+}
+
+pub(crate) struct Inner {
+    pub(crate) config: GatewayConfig,
+    pub(crate) engine: Engine,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) audit: Audit,
+    pub(crate) scrubber: Arc<Scrubber>,
+    pub(crate) egress: Arc<Egress>,
+    pub(crate) policy: Policy,
+    pub(crate) rate: Rate,
+    pub(crate) admission: Admission,
+    pub(crate) results: Results,
+    pub(crate) catalog: ArcSwap<Catalog>,
+    /// Changes of what is installed happen one at a time, each on the catalog that the one before left.
+    pub(crate) changing: tokio::sync::Mutex<()>,
+    pub(crate) changes: tokio::sync::broadcast::Sender<Change>,
+    tokens: moka::sync::Cache<String, Principal>,
+}
+
 /// The registry, the engine and the rails together. Cheap to clone.
 #[derive(Clone)]
-pub struct Gateway {}
+pub struct Gateway {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// How long a token that was looked up is trusted without asking the store again: a revoked one works this much longer at most.
+const TOKEN_TRUST: Duration = Duration::from_secs(1);
+
+impl Inner {
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.catalog.load_full()
+    }
+
+    /// Machine code of a plugin: mapped at the first call where it was not yet.
+    pub(crate) async fn prepared(&self, plugin: &Plugin) -> Result<Prepared, Refused> {
+        if let Some(prepared) = plugin.prepared.get() {
+            return Ok(prepared.clone());
+        }
+        let digest = &plugin.record.digest;
+        let unavailable = |error: String| {
+            tracing::error!(plugin = plugin.record.name, error, "a plugin cannot be prepared");
+            Refused::Unavailable { what: format!("the plugin `{}`", plugin.record.name) }
+        };
+        let prepared = match self.engine.cached(digest).map_err(|e| unavailable(e.to_string()))? {
+            Some(prepared) => prepared,
+            None => {
+                let bytes = self.store.artefact(digest).await.map_err(|e| unavailable(e.to_string()))?;
+                let bytes = bytes.ok_or_else(|| unavailable("its component is missing from the store".into()))?;
+                self.engine.prepare(digest, bytes, &|_| ()).await.map_err(|e| unavailable(e.to_string()))?
+            }
+        };
+        Ok(plugin.prepared.get_or_init(|| prepared).clone())
+    }
+}
 
 impl Gateway {
+    /// Puts the parts together and reads what is installed.
+    ///
+    /// # Errors
+    /// Where the store cannot be read.
+    pub async fn new(parts: Parts) -> Result<Self, StoreError> {
+        let Parts { config, engine, store, audit, scrubber, egress, policy } = parts;
+        let inner = Inner {
+            rate: Rate::new(config.rate_per_hour),
+            admission: Admission::new(config.workers, config.queue),
+            results: Results::new(),
+            catalog: ArcSwap::from_pointee(Catalog::default()),
+            changing: tokio::sync::Mutex::new(()),
+            changes: tokio::sync::broadcast::channel(256).0,
+            tokens: moka::sync::Cache::builder().max_capacity(10_000).time_to_live(TOKEN_TRUST).build(),
+            scrubber: Arc::new(scrubber),
+            config,
+            engine,
+            store,
+            audit,
+            egress,
+            policy,
+        };
+        let gateway = Self { inner: Arc::new(inner) };
+        gateway.reload().await?;
+        Ok(gateway)
+    }
+
     /// Runs one call through every step. Dropping the future cancels the call and frees its instance at once.
     pub async fn call(&self, call: Call) -> Answer {
-        Answer {
-            id: call.id,
-            outcome: Outcome::Unavailable,
-            body: Err(Refused::Unavailable { what: "the engine".into() }),
-            wall: Duration::ZERO,
-            cpu: Duration::ZERO,
-        }
+        pipeline::call(&self.inner, call).await
     }
 
     /// The tools that this request is offered, sorted by name.
     ///
     /// # Errors
     /// Where the store cannot answer.
-    pub async fn tools(&self, _who: &Principal, _context: &CallContext) -> Result<Arc<[ToolView]>, AdminError> {
-        Ok(Arc::new([]))
+    pub async fn tools(&self, who: &Principal, _context: &CallContext) -> Result<Arc<[ToolView]>, AdminError> {
+        let catalog = self.inner.catalog();
+        let mut views: Vec<ToolView> = catalog
+            .plugins_of(&who.tenant)
+            .flat_map(|plugin| plugin.tools.iter().map(move |tool| (plugin, tool)))
+            .filter(|(plugin, tool)| offered::why_not(&self.inner, &catalog, who, plugin, tool).is_none())
+            .map(|(plugin, tool)| ToolView::of(plugin, tool))
+            .collect();
+        views.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(views.into())
     }
 
     /// One offered tool by name or alias; otherwise `unknown-tool` or `not-offered`.
     ///
     /// # Errors
     /// [`Refused`] as a call of it would be.
-    pub async fn tool(&self, _who: &Principal, _context: &CallContext, name: &str) -> Result<ToolView, Refused> {
-        Err(Refused::UnknownTool { name: name.into(), nearest: vec![] })
-    }
-
-    /// The plugins of the caller's tenant and the built-in ones.
-    ///
-    /// # Errors
-    /// Where the store cannot answer.
-    pub async fn plugins(&self, _who: &Principal) -> Result<Vec<PluginView>, AdminError> {
-        Ok(vec![])
-    }
-
-    /// One plugin.
-    ///
-    /// # Errors
-    /// Not found, with the nearest name.
-    pub async fn plugin(&self, _who: &Principal, name: &str) -> Result<PluginView, AdminError> {
-        Err(AdminError::NotFound { what: "plugin", name: name.into(), hint: String::new() })
-    }
-
-    /// Installs a component for the caller's tenant: checks it, compiles it in the confined child, asks it for its tools.
-    /// `component` is whole in memory; the door held it to [`Gateway::max_component_bytes`] while it streamed in.
-    ///
-    /// # Errors
-    /// Says everything that is wrong with it; nothing is kept then.
-    pub async fn install(&self, _who: &Principal, _component: Vec<u8>) -> Result<PluginView, AdminError> {
-        Err(AdminError::Unavailable("not wired".into()))
+    pub async fn tool(&self, who: &Principal, context: &CallContext, name: &str) -> Result<ToolView, Refused> {
+        let catalog = self.inner.catalog();
+        let canonical = caisson_policy::canonical(name);
+        let nearest = || find::nearest(&self.inner, &catalog, who, context, canonical);
+        let Some((plugin, tool)) = catalog.tool(&who.tenant, canonical) else {
+            return Err(Refused::UnknownTool { name: find::shown(name), nearest: nearest() });
+        };
+        match offered::why_not(&self.inner, &catalog, who, plugin, tool) {
+            None => Ok(ToolView::of(plugin, tool)),
+            Some(rule) => Err(Refused::NotOffered { name: find::shown(name), rule, nearest: nearest() }),
+        }
     }
 
     /// Most bytes a component may have.
     #[must_use]
     pub fn max_component_bytes(&self) -> u64 {
-        64 << 20
+        self.inner.config.max_component_bytes
     }
 
-    /// Grants a plugin what is asked; it serves from the next call on.
-    ///
-    /// # Errors
-    /// More than it declares is refused, as is more than the operator's ceiling.
-    pub async fn grant(&self, _who: &Principal, name: &str, _grant: GrantRequest) -> Result<PluginView, AdminError> {
-        Err(AdminError::NotFound { what: "plugin", name: name.into(), hint: String::new() })
-    }
-
-    /// Takes a grant back.
-    ///
-    /// # Errors
-    /// Not found.
-    pub async fn revoke(&self, _who: &Principal, name: &str) -> Result<PluginView, AdminError> {
-        Err(AdminError::NotFound { what: "plugin", name: name.into(), hint: String::new() })
-    }
-
-    /// Removes a plugin; calls under way end as they would have.
-    ///
-    /// # Errors
-    /// Not found; built-in.
-    pub async fn remove(&self, _who: &Principal, name: &str) -> Result<(), AdminError> {
-        Err(AdminError::NotFound { what: "plugin", name: name.into(), hint: String::new() })
-    }
-
-    /// Settings of a plugin or tool in the caller's tenant, a JSON object.
-    ///
-    /// # Errors
-    /// Not found.
-    pub async fn settings(&self, _who: &Principal, name: &str) -> Result<serde_json::Value, AdminError> {
-        Err(AdminError::NotFound { what: "plugin", name: name.into(), hint: String::new() })
-    }
-
-    /// Replaces them whole; at most 16 KiB.
-    ///
-    /// # Errors
-    /// Not an object, too large, not found.
-    pub async fn put_settings(&self, _who: &Principal, name: &str, _settings: serde_json::Value) -> Result<(), AdminError> {
-        Err(AdminError::NotFound { what: "plugin", name: name.into(), hint: String::new() })
-    }
-
-    /// Stores a secret, bound to where it may go. The value never comes back out of the API.
-    ///
-    /// # Errors
-    /// A bad name, value or binding.
-    pub async fn put_secret(
-        &self,
-        _who: &Principal,
-        _name: &str,
-        _value: String,
-        _bindings: Vec<caisson_contract::SecretBinding>,
-    ) -> Result<(), AdminError> {
-        Err(AdminError::Unavailable("not wired".into()))
-    }
-
-    /// Removes a secret.
-    ///
-    /// # Errors
-    /// Not found.
-    pub async fn remove_secret(&self, _who: &Principal, name: &str) -> Result<(), AdminError> {
-        Err(AdminError::NotFound { what: "secret", name: name.into(), hint: String::new() })
-    }
-
-    /// Names and bindings of the tenant's secrets.
-    ///
-    /// # Errors
-    /// Where the store cannot answer.
-    pub async fn secrets(&self, _who: &Principal) -> Result<Vec<(String, Vec<caisson_contract::SecretBinding>)>, AdminError> {
-        Ok(vec![])
-    }
-
-    /// Who a bearer token stands for; `None` for one that is unknown or revoked.
-    pub async fn authenticate(&self, _token: &str) -> Option<Principal> {
-        None
+    /// Who a bearer token stands for; `None` for one that is unknown or revoked, or where the store cannot answer.
+    pub async fn authenticate(&self, token: &str) -> Option<Principal> {
+        // Keyed by a digest, so that the cache holds no token.
+        let key = blake3::hash(token.as_bytes()).to_hex().to_string();
+        if let Some(principal) = self.inner.tokens.get(&key) {
+            return Some(principal);
+        }
+        match self.inner.store.token(token).await {
+            Ok(principal) => {
+                let principal = principal?;
+                self.inner.tokens.insert(key, principal.clone());
+                Some(principal)
+            }
+            Err(error) => {
+                tracing::error!(%error, "a token cannot be looked up");
+                None
+            }
+        }
     }
 
     /// A piece of a kept output (`offset` and `limit` in bytes), with its media type and whole size.
     ///
     /// # Errors
     /// Not found; another principal's reference is not found either.
-    pub async fn kept(&self, _who: &Principal, reference: &str, _offset: u64, _limit: u64) -> Result<(Vec<u8>, String, u64), AdminError> {
-        Err(AdminError::NotFound { what: "output", name: reference.into(), hint: String::new() })
+    pub async fn kept(&self, who: &Principal, reference: &str, offset: u64, limit: u64) -> Result<(Vec<u8>, String, u64), AdminError> {
+        let outputs = CallerOutputs::of(&self.inner.store, &self.inner.scrubber, who, "");
+        let kept = outputs.find(reference).await.ok_or_else(|| AdminError::NotFound {
+            what: "output",
+            name: find::shown(reference),
+            hint: "; outputs are kept for an hour, so call the tool again".into(),
+        })?;
+        let size = kept.bytes.len();
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(size);
+        let end = start.saturating_add(usize::try_from(limit).unwrap_or(usize::MAX)).min(size);
+        Ok((kept.bytes.get(start..end).unwrap_or_default().to_vec(), kept.content_type, size as u64))
     }
 
     /// Told whenever the tools of a tenant may have changed.
     #[must_use]
     pub fn changes(&self) -> tokio::sync::broadcast::Receiver<Change> {
-        tokio::sync::broadcast::channel(1).1
+        self.inner.changes.subscribe()
     }
 
     /// Whether calls can be served; otherwise what is missing.
@@ -178,6 +225,11 @@ impl Gateway {
     /// # Errors
     /// Host text for the operator.
     pub async fn ready(&self) -> Result<(), String> {
-        Ok(())
+        self.inner.store.ping().await.map_err(|e| e.to_string())
+    }
+
+    /// Writes what the audit still holds; called when the gateway stops.
+    pub async fn flush(&self) {
+        self.inner.audit.flush().await;
     }
 }

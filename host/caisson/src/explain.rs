@@ -1,0 +1,109 @@
+//! `explain`: what would be decided, by which rule, and what would change it.
+
+use crate::args::{Cli, ExplainArgs, ExplainWhat};
+use crate::output;
+use anyhow::{Context, Result, bail};
+use caisson_contract::{Access, Capabilities, Effect, FilesRule, Hosts, HttpRule, Layer, LayerSource, Layers};
+use serde_json::{Value, json};
+use std::io::{BufRead, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// One answer, the same for every kind of question.
+struct Answer {
+    allow: bool,
+    rule: String,
+    detail: String,
+    grant: String,
+}
+
+/// Answers one question for a person, or many for a program.
+pub(crate) async fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode> {
+    match &args.what {
+        ExplainWhat::Path { path, workspace, write, granted, jsonl } => {
+            let layers = files_layers(*write, granted);
+            let access = if *write { Access::ReadWrite } else { Access::Read };
+            let judge = |input: &str| {
+                let said = caisson_gate_files::explain(workspace, &layers, input, access);
+                let allow = said.decision == caisson_gate_files::Decision::Allow;
+                Answer { allow, rule: said.rule, detail: said.detail, grant: said.grant }
+            };
+            if *jsonl { lines(|input| std::future::ready(judge(input))).await } else { one(cli, &judge(given(path.as_ref())?)) }
+        }
+        ExplainWhat::Url { url, method, granted, egress, resolve, jsonl } => {
+            let layers = http_layers(method, granted);
+            let judge = async |input: &str| {
+                let said = caisson_gate_http::explain(input, method, &layers, &egress.allow_cidr, *resolve).await;
+                let allow = said.decision == caisson_gate_http::Decision::Allow;
+                Answer { allow, rule: said.rule, detail: said.detail, grant: said.grant }
+            };
+            if *jsonl { lines(judge).await } else { one(cli, &judge(given(url.as_ref())?).await) }
+        }
+    }
+}
+
+fn given(input: Option<&String>) -> Result<&str> {
+    input.map(String::as_str).context("give something to explain, or --jsonl to read many from standard input")
+}
+
+fn files_layers(write: bool, granted: &[String]) -> Layers {
+    let access = if write { Access::ReadWrite } else { Access::Read };
+    let paths = if granted.is_empty() { None } else { Some(granted.to_vec()) };
+    let capabilities = Capabilities { files: [("/workspace".to_owned(), FilesRule { access, paths })].into(), ..Capabilities::default() };
+    granted_layer(capabilities, if write { Effect::Mutating } else { Effect::ReadOnly })
+}
+
+fn http_layers(method: &str, granted: &[String]) -> Layers {
+    let hosts = if granted.is_empty() { vec!["*".to_owned()] } else { granted.to_vec() };
+    let rule = HttpRule {
+        hosts: Hosts::List(hosts),
+        blocked_hosts: vec![],
+        methods: Some(vec![method.to_uppercase()]),
+        paths: None,
+        ports: None,
+        schemes: Some(vec!["https".into(), "http".into()]),
+        reads: false,
+        credentials: vec![],
+    };
+    granted_layer(Capabilities { http: vec![rule], ..Capabilities::default() }, Effect::Mutating)
+}
+
+fn granted_layer(capabilities: Capabilities, effect: Effect) -> Layers {
+    Layers::new(vec![Layer { source: LayerSource::Granted, capabilities: Arc::new(capabilities) }], effect)
+}
+
+fn one(cli: &Cli, answer: &Answer) -> Result<ExitCode> {
+    if cli.json {
+        output::print(&answer_json(answer));
+    } else {
+        println!("{}  by rule `{}`", if answer.allow { "allow" } else { "deny" }, answer.rule);
+        println!("  {}", answer.detail);
+        if !answer.grant.is_empty() {
+            println!("  what would allow it: {}", answer.grant);
+        }
+    }
+    Ok(if answer.allow { ExitCode::SUCCESS } else { ExitCode::from(3) })
+}
+
+fn answer_json(answer: &Answer) -> Value {
+    json!({
+        "decision": if answer.allow { "allow" } else { "deny" },
+        "rule": answer.rule,
+        "detail": answer.detail,
+        "grant": answer.grant,
+    })
+}
+
+async fn lines(mut judge: impl AsyncFnMut(&str) -> Answer) -> Result<ExitCode> {
+    for (number, line) in std::io::stdin().lock().lines().enumerate() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let question: Value = serde_json::from_str(&line).with_context(|| format!("line {} is not JSON", number + 1))?;
+        let Some(input) = question.get("input").and_then(Value::as_str) else { bail!("line {} has no `input` text", number + 1) };
+        let answer = judge(input).await;
+        writeln!(std::io::stdout().lock(), "{}", answer_json(&answer))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

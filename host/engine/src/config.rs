@@ -1,0 +1,112 @@
+//! How wasmtime is set up, and what this machine lets it map.
+
+use std::path::PathBuf;
+use wasmtime::{Config, InstanceAllocationStrategy, PoolingAllocationConfig};
+use zeroize::Zeroizing;
+
+/// Key that authenticates cached machine code. 32 random bytes that no tenant and no compile child ever sees.
+pub type CacheKey = Zeroizing<[u8; 32]>;
+
+/// What an operator sets.
+pub struct EngineConfig {
+    /// Folder of the machine-code cache; `None` keeps nothing.
+    pub cache_dir: Option<PathBuf>,
+    /// Key of the cache.
+    pub cache_key: CacheKey,
+    /// Program that compiles, and its arguments: this program itself with a hidden subcommand.
+    pub compiler: (PathBuf, Vec<String>),
+    /// Most address space of the compile child, bytes. A 20 MB Python component needs about 400 MB.
+    pub compile_memory: u64,
+    /// Most CPU time of the compile child, seconds.
+    pub compile_seconds: u64,
+    /// Most linear memory that any one memory may have, bytes: the operator's ceiling.
+    pub max_memory: usize,
+    /// Instances that may live at once, tried first; the probe goes down from here.
+    pub max_instances: u32,
+}
+
+/// What the start-up probe settled on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pool {
+    /// Slots reserved ahead.
+    Pooled {
+        /// Instances that may live at once.
+        instances: u32,
+    },
+    /// No pool: memory is mapped for each call, which costs it some tens of microseconds.
+    OnDemand {
+        /// What stood in the way.
+        why: String,
+    },
+}
+
+/// The engine cannot be built on this machine.
+#[derive(Debug, thiserror::Error)]
+#[error("the engine cannot start: {0}")]
+pub struct EngineError(pub String);
+
+/// Stack of a guest. Deep recursion in honest parsers needs a few hundred KiB; a runaway one ends here.
+const MAX_WASM_STACK: usize = 512 << 10;
+
+/// Linear memory bytes and table bytes that a pooled slot keeps between calls: zeroing these is cheaper than handing the pages back and
+/// faulting them in anew.
+const KEEP_RESIDENT: usize = 256 << 10;
+
+/// Settings that decide what machine code looks like. The compile child uses exactly these.
+pub(crate) fn code_config() -> Config {
+    let mut config = Config::new();
+    config.epoch_interruption(true);
+    config.max_wasm_stack(MAX_WASM_STACK);
+    config.wasm_component_model(true);
+    config.parallel_compilation(true);
+    // A backtrace of a guest goes to nobody but its author's log; collecting it on each trap costs time that a trapping guest
+    // would not be charged for.
+    config.wasm_backtrace_max_frames(None);
+    config
+}
+
+/// Builds the engine with the largest pool that can be mapped.
+pub(crate) fn build(wanted: &EngineConfig) -> Result<(wasmtime::Engine, Pool), EngineError> {
+    let mut why = String::new();
+    for instances in [wanted.max_instances, 256, 64, 16] {
+        if instances > wanted.max_instances {
+            continue;
+        }
+        let mut config = code_config();
+        config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(instances, wanted.max_memory)));
+        match wasmtime::Engine::new(&config) {
+            Ok(engine) => {
+                if instances < wanted.max_instances {
+                    tracing::warn!(instances, wanted = wanted.max_instances, why, "this machine maps fewer pooled instances than asked for");
+                }
+                return Ok((engine, Pool::Pooled { instances }));
+            }
+            Err(error) => why = format!("{error:#}"),
+        }
+    }
+    tracing::warn!(why, "no pool can be mapped here; each call maps its own memory, which is slower (raise the address-space limit)");
+    let engine = wasmtime::Engine::new(&code_config()).map_err(|e| EngineError(format!("{e:#}")))?;
+    Ok((engine, Pool::OnDemand { why }))
+}
+
+/// Limits per component: a toolchain's component has up to a dozen core instances, one or two memories, a handful of tables; a
+/// hostile one with a thousand is refused when it is prepared.
+fn pool(instances: u32, max_memory: usize) -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_component_instances(instances)
+        .total_stacks(instances)
+        .total_core_instances(instances.saturating_mul(4))
+        .total_memories(instances.saturating_mul(2))
+        .total_tables(instances.saturating_mul(4))
+        .max_core_instances_per_component(48)
+        .max_memories_per_component(4)
+        .max_tables_per_component(16)
+        .max_component_instance_size(1 << 20)
+        .max_core_instance_size(1 << 20)
+        .table_elements(100_000)
+        .max_memory_size(max_memory)
+        .linear_memory_keep_resident(KEEP_RESIDENT)
+        .table_keep_resident(KEEP_RESIDENT)
+        .async_stack_keep_resident(0);
+    pool
+}

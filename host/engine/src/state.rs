@@ -1,0 +1,43 @@
+//! The data of a store: one context a gate, the table they share, and the limiter.
+
+use crate::meter::{CpuMeter, Limiter};
+use caisson_gate_ambient::{AmbientCtx, AmbientView, HasAmbient};
+use caisson_gate_files::{FilesCtx, FilesView, HasFiles};
+use caisson_gate_host::{HasHost, HostCtx, HostView};
+use caisson_gate_http::{HasHttp, HttpCtx, HttpView};
+use std::sync::Arc;
+use wasmtime::component::ResourceTable;
+
+pub(crate) struct State {
+    pub(crate) table: ResourceTable,
+    pub(crate) ambient: AmbientCtx,
+    pub(crate) files: FilesCtx,
+    pub(crate) http: HttpCtx,
+    pub(crate) host: HostCtx,
+    pub(crate) limiter: Limiter,
+    pub(crate) cpu: Arc<CpuMeter>,
+}
+
+impl HasAmbient for State {
+    fn ambient(&mut self) -> AmbientView<'_> {
+        AmbientView { ctx: &mut self.ambient, table: &mut self.table }
+    }
+}
+
+impl HasFiles for State {
+    fn files(&mut self) -> FilesView<'_> {
+        FilesView { ctx: &mut self.files, table: &mut self.table }
+    }
+}
+
+impl HasHttp for State {
+    fn http(&mut self) -> HttpView<'_> {
+        HttpView { ctx: &mut self.http, table: &mut self.table }
+    }
+}
+
+impl HasHost for State {
+    fn host(&mut self) -> HostView<'_> {
+        HostView { ctx: &mut self.host, table: &mut self.table }
+    }
+}
