@@ -26,25 +26,40 @@ pub(crate) fn stream(doors: Doors, mut call: Call) -> Sse<impl Stream<Item = Res
     let id = call.id.clone();
     let keep_alive = KeepAlive::new().interval(doors.config.keep_alive);
     let gateway = doors.gateway.clone();
-    let running = Running { call: Box::pin(async move { gateway.call(call).await }), progress, id };
-    Sse::new(futures::stream::unfold(Some(running), next)).keep_alive(keep_alive)
+    let call: Pin<Box<dyn Future<Output = Answer> + Send>> = Box::pin(async move { gateway.call(call).await });
+    let running = Running { state: State::Calls(call), progress, id };
+    Sse::new(futures::stream::unfold(running, next)).keep_alive(keep_alive)
 }
 
 struct Running {
-    call: Pin<Box<dyn Future<Output = Answer> + Send>>,
+    state: State,
     progress: mpsc::Receiver<Progress>,
     id: CallId,
 }
 
-async fn next(running: Option<Running>) -> Option<(Result<Event, Infallible>, Option<Running>)> {
-    let mut running = running?;
-    tokio::select! {
-        biased;
-        Some(step) = running.progress.recv() => {
-            let event = progress_event(&running.id, step);
-            Some((Ok(event), Some(running)))
+enum State {
+    /// The call is under way.
+    Calls(Pin<Box<dyn Future<Output = Answer> + Send>>),
+    /// It has ended; the last steps of progress are told first.
+    Ended(Box<Answer>),
+    /// All is told.
+    Told,
+}
+
+async fn next(mut running: Running) -> Option<(Result<Event, Infallible>, Running)> {
+    if let State::Calls(call) = &mut running.state {
+        tokio::select! {
+            biased;
+            Some(step) = running.progress.recv() => return Some((Ok(progress_event(&running.id, step)), running)),
+            answer = call => running.state = State::Ended(Box::new(answer)),
         }
-        answer = &mut running.call => Some((Ok(result_event(&answer)), None)),
+    }
+    if let Ok(step) = running.progress.try_recv() {
+        return Some((Ok(progress_event(&running.id, step)), running));
+    }
+    match std::mem::replace(&mut running.state, State::Told) {
+        State::Ended(answer) => Some((Ok(result_event(&answer)), running)),
+        State::Calls(_) | State::Told => None,
     }
 }
 

@@ -112,12 +112,23 @@ impl Input {
     }
 }
 
+/// What a call answers.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only describes the two shapes")]
+enum Reply<'a> {
+    Answer(CallAnswer<'a>),
+    DryRun(DryRun),
+}
+
 /// Calls a tool. With `Accept: text/event-stream` the answer is a stream: `progress` events, then one `result` or `problem`
 /// event. A client that goes away cancels the call.
 #[utoipa::path(
     post, path = "/v1/tools/invoke", tag = "tools", request_body = Invoke,
     responses(
-        (status = 200, body = CallAnswer, description = "The tool answered, possibly with an error of its own"),
+        (status = 200, description = "The tool answered, possibly with an error of its own; or what a dry run found", content(
+            (Reply = "application/json"), (String = "text/event-stream")
+        )),
         (status = "default", body = Problem, content_type = "application/problem+json",
          description = "Refused; `outcome` says why, `detail` what to do")
     )

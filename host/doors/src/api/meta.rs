@@ -10,7 +10,8 @@ use axum::response::Response;
 use http::StatusCode;
 use serde::Serialize;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Components, Info, OpenApi};
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::{Components, Info, OpenApi, RefOr};
 use utoipa::{PartialSchema, ToSchema};
 
 /// Alive or ready.
@@ -62,6 +63,23 @@ pub(crate) async fn me(Caller(who): Caller) -> Result<Response, Problem> {
     })
 }
 
+/// OpenAPI wants a description of each response; most have nothing to add to their schema.
+fn describe_responses(operation: &mut Operation) {
+    for (status, response) in &mut operation.responses.responses {
+        if let RefOr::T(response) = response
+            && response.description.is_empty()
+        {
+            let text = match status.as_str() {
+                "200" => "Done",
+                "201" => "Made",
+                "204" => "Done; there is nothing to say",
+                _ => "Refused; `detail` says what to do",
+            };
+            response.description = text.to_owned();
+        }
+    }
+}
+
 /// Adds what holds for every route.
 pub(super) fn describe(api: &mut OpenApi) {
     api.info = Info::new("Caisson", env!("CARGO_PKG_VERSION"));
@@ -73,5 +91,9 @@ pub(super) fn describe(api: &mut OpenApi) {
     components.schemas.insert(ProgressBody::name().into_owned(), ProgressBody::schema());
     let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
     components.add_security_scheme("bearer", SecurityScheme::Http(bearer));
+    for item in api.paths.paths.values_mut() {
+        let operations = [&mut item.get, &mut item.put, &mut item.post, &mut item.delete];
+        operations.into_iter().flatten().for_each(describe_responses);
+    }
     api.security = Some(vec![SecurityRequirement::new::<_, [&str; 0], &str>("bearer", [])]);
 }

@@ -9,6 +9,7 @@ mod wire;
 
 use crate::Doors;
 use crate::problem::Problem;
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header, request::Parts};
@@ -64,9 +65,16 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let Query(query) = Query::try_from_uri(&parts.uri)
-            .map_err(|error| Problem::bad_request(crate::origin::shown_long(&error.body_text())))?;
+            .map_err(|error| Problem::bad_request(format!("the query is not what is expected here: {}", query_error(&error))))?;
         Ok(Self(query))
     }
+}
+
+/// What serde says, without axum's own words.
+fn query_error(error: &QueryRejection) -> String {
+    let text = error.body_text();
+    let text = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(&text);
+    crate::origin::shown_long(text)
 }
 
 /// A JSON answer.

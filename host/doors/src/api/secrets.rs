@@ -4,7 +4,7 @@ use super::wire::Binding;
 use super::{Named, QueryOf, json};
 use crate::Doors;
 use crate::auth::Caller;
-use crate::body::JsonBody;
+use crate::body::JsonBytes;
 use crate::problem::Problem;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -59,11 +59,24 @@ pub(crate) async fn put_secret(
     State(doors): State<Doors>,
     Caller(who): Caller,
     Named(name): Named,
-    JsonBody(secret): JsonBody<NewSecret>,
+    JsonBytes(body): JsonBytes,
 ) -> Result<StatusCode, Problem> {
+    let secret = read_secret(&body)?;
     let bindings = secret.bindings.into_iter().map(Into::into).collect();
     doors.gateway.put_secret(&who, &name, secret.value, bindings).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// What serde says of a wrong body quotes it, and this body holds a secret; so only the place is told.
+fn read_secret(body: &[u8]) -> Result<NewSecret, Problem> {
+    serde_json::from_slice(body).map_err(|error| {
+        Problem::bad_request(format!(
+            "the body goes wrong at line {} column {}; send `{{\"value\": \"…\", \"bindings\": [{{\"host\": \"api.example.com\", \"scheme\": \
+             \"https\", \"port\": 443}}]}}`",
+            error.line(),
+            error.column()
+        ))
+    })
 }
 
 /// Removes a secret.
@@ -117,4 +130,17 @@ pub(crate) async fn get_output(
     headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_body_is_never_quoted() {
+        for body in [r#"{"value": 1, "bindings": "hunter2"}"#, r#"{"hunter2": ""}"#, r#""hunter2""#, r#"{"value": "hunter2", "bindings": [{"host": "a", "scheme": "https", "port": "hunter2"}]}"#] {
+            let detail = read_secret(body.as_bytes()).err().map(|problem| problem.detail);
+            assert!(detail.is_some_and(|text| text.contains("line 1") && !text.contains("hunter2")), "{body}");
+        }
+    }
 }

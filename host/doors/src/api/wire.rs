@@ -236,7 +236,7 @@ pub(crate) struct ToolError<'a> {
 
 /// One piece of content.
 #[derive(Serialize, ToSchema)]
-#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[serde(tag = "type", rename_all = "kebab-case")]
 pub(crate) enum Piece<'a> {
     /// Text.
     Text {
@@ -246,6 +246,7 @@ pub(crate) enum Piece<'a> {
     /// A picture.
     Image {
         /// Media type.
+        #[serde(rename = "mimeType")]
         mime_type: &'a str,
         /// Base64.
         #[schema(value_type = String)]
@@ -255,6 +256,7 @@ pub(crate) enum Piece<'a> {
     /// Sound.
     Audio {
         /// Media type.
+        #[serde(rename = "mimeType")]
         mime_type: &'a str,
         /// Base64.
         #[schema(value_type = String)]
@@ -266,7 +268,7 @@ pub(crate) enum Piece<'a> {
         /// Path as the tool sees it, such as `/workspace/report.pdf`.
         path: &'a str,
         /// Media type, where the tool names one.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(rename = "mimeType", skip_serializing_if = "Option::is_none")]
         mime_type: Option<&'a str>,
         /// What it is.
         #[serde(skip_serializing_if = "Option::is_none")]
