@@ -16,6 +16,8 @@ pub struct DoorsConfig {
     /// Origins that a browser may send, such as `https://console.example.com`. A request without `Origin` is not from a
     /// browser's page and passes; one with an origin that is not listed never does.
     pub allowed_origins: Vec<String>,
+    /// Components that may be uploaded at once; each is held in memory whole.
+    pub max_uploads: usize,
     /// Longest wait for the next piece of a request body.
     pub body_idle: Duration,
     /// Longest time for a whole request body.
@@ -34,6 +36,8 @@ impl Default for DoorsConfig {
         Self {
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            // 512 MiB at worst with the registry's own limit of 64 MiB.
+            max_uploads: 8,
             // A client on a bad line pauses for seconds; one that pauses longer holds a connection for nothing.
             body_idle: Duration::from_secs(15),
             // 64 MiB at 220 KiB/s.

@@ -37,6 +37,8 @@ pub(crate) struct Doors {
     /// The description of the API, as JSON.
     pub(crate) openapi: bytes::Bytes,
     pub(crate) mcp: mcp::Sessions,
+    /// Components that are held in memory at once.
+    pub(crate) uploads: Arc<tokio::sync::Semaphore>,
 }
 
 /// A new identifier that sorts by time.

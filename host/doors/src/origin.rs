@@ -32,17 +32,14 @@ impl Allowed {
     }
 
     fn check_host(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
-        let mut named = headers.get_all(header::HOST).iter();
-        let host = match (named.next(), uri.authority()) {
-            // HTTP/2 has the authority in place of the header, and an absolute form in HTTP/1.1 wins over it.
-            (_, Some(authority)) => authority.as_str(),
-            (Some(host), None) => host.to_str().unwrap_or(""),
-            (None, None) => "",
+        // HTTP/2 and an absolute form carry the authority in the target; where there is a header too, both must fit.
+        let header = headers.get_all(header::HOST).iter().map(|host| host.to_str().unwrap_or(""));
+        let named: Vec<&str> = uri.authority().map(Authority::as_str).into_iter().chain(header).collect();
+        let fits = |host: &str| split(host).is_some_and(|(name, port)| self.is_host(&name, port));
+        let wrong = match named.iter().find(|host| !fits(host)) {
+            None if !named.is_empty() => return Ok(()),
+            wrong => wrong.copied().unwrap_or(""),
         };
-        let fits = named.next().is_none() && split(host).is_some_and(|(name, port)| self.is_host(&name, port));
-        if fits {
-            return Ok(());
-        }
         Err(Problem::new(
             StatusCode::MISDIRECTED_REQUEST,
             "host-not-allowed",
@@ -50,7 +47,7 @@ impl Allowed {
             format!(
                 "this gateway does not answer to the host `{}`; use `127.0.0.1` or `localhost`, or ask the operator to add \
                  the name to the allowed hosts",
-                shown(host)
+                shown(wrong)
             ),
         ))
     }
@@ -129,6 +126,10 @@ mod tests {
         }
         assert_eq!(status(&allowed, &[]), 421);
         assert_eq!(status(&allowed, &[("host", "localhost"), ("host", "evil.example")]), 421);
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, "evil.example".parse().unwrap());
+        assert!(allowed.check(&Uri::from_static("http://localhost/v1/tools"), &headers).is_err());
+        assert!(allowed.check(&Uri::from_static("http://localhost/v1/tools"), &HeaderMap::new()).is_ok());
         for host in [
             "localhost", "LOCALHOST:7", "127.0.0.1:8080", "127.9.9.9", "[::1]:80", "gateway.example.com:8443",
             "Other.Example.com:1",

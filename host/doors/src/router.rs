@@ -13,6 +13,7 @@ use futures::FutureExt;
 use http::StatusCode;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use tokio::sync::Semaphore;
 
 /// The router of the HTTP API and of MCP at `/mcp`.
 #[must_use]
@@ -21,7 +22,8 @@ pub fn router(gateway: Gateway, config: DoorsConfig) -> axum::Router {
     let (routes, api) = crate::api::routes();
     let openapi = serde_json::to_vec(&api).unwrap_or_default().into();
     let mcp = Sessions::new(gateway.clone(), &config);
-    let doors = Doors { gateway, config: Arc::new(config), openapi, mcp };
+    let uploads = Arc::new(Semaphore::new(config.max_uploads));
+    let doors = Doors { gateway, config: Arc::new(config), openapi, mcp, uploads };
     let methods = MethodFilter::POST.or(MethodFilter::GET).or(MethodFilter::DELETE);
     routes
         .route("/mcp", on(methods, serve_http))

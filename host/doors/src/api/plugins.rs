@@ -8,8 +8,9 @@ use crate::body::{JsonBody, JsonBytes, expect_type, parse, read};
 use crate::problem::Problem;
 use axum::extract::{Request, State};
 use axum::response::Response;
+use caisson_call::Role;
 use caisson_contract::Capabilities;
-use caisson_registry::GrantRequest;
+use caisson_registry::{AdminError, GrantRequest};
 use http::StatusCode;
 use serde::Deserialize;
 
@@ -39,11 +40,23 @@ pub(crate) async fn get_plugin(State(doors): State<Doors>, Caller(who): Caller, 
     responses((status = 201, body = Plugin), (status = "default", body = Problem, content_type = "application/problem+json"))
 )]
 pub(crate) async fn install(State(doors): State<Doors>, Caller(who): Caller, request: Request) -> Result<Response, Problem> {
+    // A component is large: who may not install one does not get to send it.
+    if who.role < Role::TenantAdmin {
+        return Err(AdminError::Forbidden { needs: Role::TenantAdmin.as_str(), has: who.role.as_str() }.into());
+    }
     expect_type(request.headers(), "application/wasm")?;
+    let _room = doors.uploads.try_acquire().map_err(|_| busy())?;
     let (parts, body) = request.into_parts();
     let component = read(&parts.headers, body, &doors, doors.gateway.max_component_bytes(), "the component").await?;
     let plugin = doors.gateway.install(&who, component).await?;
     json_with(StatusCode::CREATED, &Plugin::from(plugin))
+}
+
+fn busy() -> Problem {
+    let detail = "too many components are being uploaded; try again in some seconds";
+    let mut problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-uploads", "Too many uploads", detail);
+    problem.retry_after_ms = Some(5_000);
+    problem
 }
 
 /// Removes a plugin; calls under way end as they would have.

@@ -1,0 +1,53 @@
+//! An empty gateway with three tokens, and a client for its doors.
+#![allow(dead_code, reason = "each test file uses its own part of this")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "a test may panic")]
+
+mod client;
+
+use caisson_audit::Audit;
+use caisson_call::{Principal, Role, TenantId};
+use caisson_engine::{Egress, EgressConfig, Engine, EngineConfig};
+use caisson_policy::Policy;
+use caisson_registry::{Gateway, GatewayConfig, Parts, Store};
+use caisson_scrub::Scrubber;
+use caisson_store::SqliteStore;
+pub use client::{Answer, Door};
+use std::sync::Arc;
+
+/// Token of the tenant `acme`'s administrator.
+pub const ADMIN: &str = "admin-token-of-a-test";
+/// Token of the agent `anna` of the tenant `acme`.
+pub const AGENT: &str = "agent-token-of-a-test";
+/// Token of an operator of another tenant.
+pub const OTHER: &str = "other-token-of-a-test";
+
+/// A gateway in memory. It has no tools, so nothing is ever compiled or run; its compiler is a program that fails.
+pub async fn gateway() -> Gateway {
+    let store = Arc::new(SqliteStore::in_memory().await.unwrap());
+    for (token, tenant, role, agent) in
+        [(ADMIN, "acme", Role::TenantAdmin, None), (AGENT, "acme", Role::Agent, Some("anna")), (OTHER, "other", Role::Operator, None)]
+    {
+        let tenant = TenantId::new(tenant).unwrap();
+        let agent = agent.map(str::to_owned);
+        store.put_token(token, &Principal { tenant, role, token_id: format!("id of {token}"), agent, user: None }).await.unwrap();
+    }
+    let engine = Engine::new(EngineConfig {
+        cache_dir: None,
+        cache_key: [7; 32].into(),
+        compiler: ("false".into(), vec![]),
+        compile_memory: 1 << 30,
+        compile_seconds: 1,
+        max_memory: 16 << 20,
+        max_instances: 16,
+    });
+    let parts = Parts {
+        config: GatewayConfig::new(std::env::temp_dir()),
+        engine: engine.unwrap(),
+        audit: Audit::start(Arc::clone(&store) as _),
+        store: store as Arc<dyn Store>,
+        scrubber: Scrubber::new(),
+        egress: Arc::new(Egress::new(EgressConfig::default()).unwrap()),
+        policy: Policy::default(),
+    };
+    Gateway::new(parts).await.unwrap()
+}
