@@ -1,0 +1,187 @@
+//! From the stations to the sink, without holding a call up.
+
+use crate::chain::{GENESIS, Record, link};
+use crate::event::AuditEvent;
+use async_trait::async_trait;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+
+/// Events that may wait for the writer: some seconds of a busy gateway, about a megabyte.
+const QUEUE: usize = 4_096;
+
+/// Records written at once.
+const BATCH: usize = 512;
+
+/// Pause after the sink failed.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// The sink could not keep records.
+#[derive(Debug, thiserror::Error)]
+#[error("audit records could not be kept: {0}")]
+pub struct SinkError(pub String);
+
+/// Where records are kept.
+#[async_trait]
+pub trait AuditSink: Send + Sync + 'static {
+    /// Number and digest of the newest record; `None` for an empty chain.
+    async fn newest(&self) -> Result<Option<(u64, String)>, SinkError>;
+    /// Keeps records, all or none.
+    async fn append(&self, records: &[Record]) -> Result<(), SinkError>;
+}
+
+enum Message {
+    Event(AuditEvent),
+    Flush(oneshot::Sender<()>),
+}
+
+/// Takes events. Cheap to clone; [`record`](Self::record) never waits.
+#[derive(Clone)]
+pub struct Audit {
+    queue: mpsc::Sender<Message>,
+    lost: Arc<AtomicU64>,
+}
+
+impl Audit {
+    /// Starts the writer. `key` authenticates checkpoints and must not be in the sink.
+    #[must_use]
+    pub fn start(sink: Arc<dyn AuditSink>, key: [u8; 32]) -> Self {
+        let (queue, events) = mpsc::channel(QUEUE);
+        let lost = Arc::new(AtomicU64::new(0));
+        tokio::spawn(Writer { sink, key, events, lost: Arc::clone(&lost), tail: None }.run());
+        Self { queue, lost }
+    }
+
+    /// Records an event. One that finds the queue full is counted, and the count is recorded as soon as there is room: nothing is lost without a
+    /// trace.
+    pub fn record(&self, event: AuditEvent) {
+        if self.queue.try_send(Message::Event(event)).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until everything recorded so far is kept.
+    pub async fn flush(&self) {
+        let (done, wait) = oneshot::channel();
+        if self.queue.send(Message::Flush(done)).await.is_ok() {
+            let _ = wait.await;
+        }
+    }
+}
+
+struct Writer {
+    sink: Arc<dyn AuditSink>,
+    key: [u8; 32],
+    events: mpsc::Receiver<Message>,
+    lost: Arc<AtomicU64>,
+    /// Number and digest of the newest record that is kept.
+    tail: Option<(u64, String)>,
+}
+
+impl Writer {
+    async fn run(mut self) {
+        let mut messages = Vec::with_capacity(BATCH);
+        while self.events.recv_many(&mut messages, BATCH).await > 0 {
+            let mut events = Vec::new();
+            let mut waiting = Vec::new();
+            for message in messages.drain(..) {
+                match message {
+                    Message::Event(event) => events.push(event),
+                    Message::Flush(done) => waiting.push(done),
+                }
+            }
+            let lost = self.lost.swap(0, Ordering::Relaxed);
+            if lost > 0 {
+                events.push(AuditEvent::Lost { count: lost });
+            }
+            self.keep(&events).await;
+            for done in waiting {
+                let _ = done.send(());
+            }
+        }
+    }
+
+    /// Keeps a batch, trying again until it is kept; meanwhile the queue fills, and what finds it full is counted.
+    async fn keep(&mut self, events: &[AuditEvent]) {
+        while !events.is_empty() {
+            match self.try_keep(events).await {
+                Ok(()) => return,
+                Err(error) => {
+                    tracing::error!(%error, "the audit falls behind; trying again");
+                    tokio::time::sleep(RETRY).await;
+                }
+            }
+        }
+    }
+
+    async fn try_keep(&mut self, events: &[AuditEvent]) -> Result<(), SinkError> {
+        let (mut number, mut digest) = match self.tail.take() {
+            Some(tail) => tail,
+            None => self.sink.newest().await?.unwrap_or((0, GENESIS.to_owned())),
+        };
+        let mut records = Vec::with_capacity(events.len());
+        for event in events {
+            number += 1;
+            let record = link(number, &digest, event, &self.key);
+            digest.clone_from(&record.digest);
+            records.push(record);
+        }
+        self.sink.append(&records).await?;
+        self.tail = Some((number, digest));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use crate::chain::verify;
+    use std::sync::Mutex;
+    use tokio::sync::Semaphore;
+
+    /// Keeps records in memory, a batch for each permit.
+    struct Slow {
+        permits: Semaphore,
+        records: Mutex<Vec<Record>>,
+    }
+
+    #[async_trait]
+    impl AuditSink for Slow {
+        async fn newest(&self) -> Result<Option<(u64, String)>, SinkError> {
+            Ok(self.records.lock().unwrap().last().map(|r| (r.number, r.digest.clone())))
+        }
+        async fn append(&self, records: &[Record]) -> Result<(), SinkError> {
+            self.permits.acquire().await.unwrap().forget();
+            self.records.lock().unwrap().extend_from_slice(records);
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_stuck_sink_holds_nobody_up_and_what_is_lost_is_counted() {
+        let sink = Arc::new(Slow { permits: Semaphore::new(0), records: Mutex::default() });
+        let audit = Audit::start(Arc::clone(&sink) as _, [1; 32]);
+        let sent = (QUEUE + BATCH + 1_000) as u64;
+        for _ in 0..sent {
+            audit.record(AuditEvent::Lost { count: 0 });
+        }
+        sink.permits.add_permits(1_000);
+        audit.flush().await;
+        audit.record(AuditEvent::Lost { count: 0 });
+        audit.flush().await;
+        let records = sink.records.lock().unwrap();
+        let kept = records.iter().filter(|r| r.event.contains("\"count\":0")).count() as u64;
+        let counted: u64 = records
+            .iter()
+            .map(|r| match serde_json::from_str(&r.event).unwrap() {
+                AuditEvent::Lost { count } => count,
+                _ => 0,
+            })
+            .sum();
+        assert!(counted > 0);
+        assert_eq!(kept + counted, sent + 1);
+        verify(&records, &[1; 32], 0).unwrap();
+    }
+}
