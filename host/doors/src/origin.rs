@@ -61,7 +61,8 @@ impl Allowed {
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
         for origin in headers.get_all(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or("");
-            if !self.origins.iter().any(|allowed| *allowed == plain_origin(origin)) {
+            let own = headers.get(header::HOST).and_then(|host| host.to_str().ok()).is_some_and(|host| is_origin_of(origin, host));
+            if !own && !self.origins.iter().any(|allowed| *allowed == plain_origin(origin)) {
                 return Err(Problem::new(
                     StatusCode::FORBIDDEN,
                     "origin-not-allowed",
@@ -83,6 +84,12 @@ fn split(host: &str) -> Option<(String, Option<u16>)> {
     }
     let name = authority.host().trim_end_matches('.').to_ascii_lowercase();
     (!name.is_empty()).then_some((name, authority.port_u16()))
+}
+
+/// Whether a page of `origin` came from this very host and port. The host was checked before, so it is no name that a
+/// foreign page made up; what is served under it is the gateway itself.
+fn is_origin_of(origin: &str, host: &str) -> bool {
+    ["http", "https"].iter().any(|scheme| plain_origin(origin) == plain_origin(&format!("{scheme}://{host}")))
 }
 
 /// Scheme, host and port in one spelling: lower case, the scheme's own port left out.
@@ -141,9 +148,11 @@ mod tests {
     #[test]
     fn origins_are_refused_unless_listed() {
         let allowed = Allowed::new(&[], &["https://console.example.com".into(), "http://localhost:3000".into()]);
-        for origin in ["https://evil.example", "null", "http://console.example.com", "http://localhost", "http://localhost:30000", ""] {
-            assert_eq!(status(&allowed, &[("host", "localhost"), ("origin", origin)]), 403, "{origin}");
+        for origin in ["https://evil.example", "null", "http://console.example.com", "http://localhost", "http://localhost:30000", "http://127.0.0.1:80", ""] {
+            assert_eq!(status(&allowed, &[("host", "localhost:81"), ("origin", origin)]), 403, "{origin}");
         }
+        assert_eq!(status(&allowed, &[("host", "evil.example"), ("origin", "http://evil.example")]), 421);
+        assert_eq!(status(&allowed, &[("host", "localhost:81"), ("origin", "http://localhost:81")]), 200);
         for origin in ["https://console.example.com", "https://console.example.com:443", "HTTP://localhost:3000"] {
             assert_eq!(status(&allowed, &[("host", "localhost"), ("origin", origin)]), 200, "{origin}");
         }

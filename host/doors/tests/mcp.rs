@@ -78,7 +78,7 @@ async fn a_session_belongs_to_the_token_that_opened_it() {
     let own = door.send(&head(AGENT, &headers), &request("tools/list", json!({}))).await;
     assert!(message(&own)["result"]["tools"].is_array());
     let delete = head(AGENT, &headers).replacen("POST", "DELETE", 1);
-    assert_eq!(door.send(&delete, "").await.status, 202);
+    assert_eq!(door.send(&delete, "").await.status, 204);
     assert_eq!(door.send(&head(AGENT, &headers), &request("tools/list", json!({}))).await.status, 404);
 }
 

@@ -108,7 +108,13 @@ async fn take(doors: &Doors, request: axum::extract::Request) -> Result<Response
     }
     let (parts, body) = request.into_parts();
     if parts.method != Method::POST {
-        return Ok(sessions.pass(Request::from_parts(parts, Full::default()), principal, None).await);
+        let ends = parts.method == Method::DELETE;
+        let mut response = sessions.pass(Request::from_parts(parts, Full::default()), principal, None).await;
+        if ends && response.status() == StatusCode::ACCEPTED {
+            // rmcp says "accepted", which Python's client takes for a failure; the session is gone by now.
+            *response.status_mut() = StatusCode::NO_CONTENT;
+        }
+        return Ok(response);
     }
     let body = Bytes::from(read(&parts.headers, body, doors, MAX_JSON_BYTES as u64, "the message").await?);
     let arguments = match envelope::arguments(&body) {
