@@ -21,13 +21,16 @@ impl FromRequestParts<Doors> for Caller {
 pub(crate) async fn authenticate(headers: &HeaderMap, doors: &Doors) -> Result<Principal, Problem> {
     let token = bearer(headers)?;
     doors.gateway.authenticate(token).await.ok_or_else(|| {
-        Problem::unauthorized("the bearer token is unknown or was revoked; use one that the gateway printed or made for you")
+        Problem::unauthorized(
+            "the bearer token is unknown or was revoked; use one that the gateway printed or made for you",
+        )
     })
 }
 
 /// The token of `Authorization: Bearer …`.
 fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
-    let missing = || Problem::unauthorized("send the header `Authorization: Bearer TOKEN` with a token of this gateway");
+    let missing =
+        || Problem::unauthorized("send the header `Authorization: Bearer TOKEN` with a token of this gateway");
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let value = values.next().ok_or_else(missing)?;
     if values.next().is_some() {

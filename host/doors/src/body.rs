@@ -40,7 +40,10 @@ impl FromRequest<Doors> for JsonBytes {
 /// Reads JSON; the error has line and column, and names an unknown field.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(bytes).map_err(|error| {
-        Problem::bad_request(format!("the body is not the JSON that is expected here: {}", crate::origin::shown_long(&error.to_string())))
+        Problem::bad_request(format!(
+            "the body is not the JSON that is expected here: {}",
+            crate::origin::shown_long(&error.to_string())
+        ))
     })
 }
 
@@ -61,7 +64,13 @@ pub(crate) fn expect_type(headers: &HeaderMap, wanted: &str) -> Result<(), Probl
 
 /// Reads a whole body: refused at once where its announced length is past `limit`, and as soon as it is where it announces
 /// none; given up where it pauses or lasts too long.
-pub(crate) async fn read(headers: &HeaderMap, body: Body, doors: &Doors, limit: u64, what: &str) -> Result<Vec<u8>, Problem> {
+pub(crate) async fn read(
+    headers: &HeaderMap,
+    body: Body,
+    doors: &Doors,
+    limit: u64,
+    what: &str,
+) -> Result<Vec<u8>, Problem> {
     let announced = announced(headers);
     if announced.is_some_and(|length| length > limit) {
         return Err(Problem::too_large(what, limit));
@@ -80,7 +89,13 @@ fn announced(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-async fn collect(mut body: Body, hint: usize, limit: u64, what: &str, idle: std::time::Duration) -> Result<Vec<u8>, Problem> {
+async fn collect(
+    mut body: Body,
+    hint: usize,
+    limit: u64,
+    what: &str,
+    idle: std::time::Duration,
+) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::with_capacity(hint);
     loop {
         let frame = match timeout(idle, body.frame()).await {

@@ -61,13 +61,19 @@ impl Allowed {
     fn check_origin(&self, headers: &HeaderMap) -> Result<(), Problem> {
         for origin in headers.get_all(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or("");
-            let own = headers.get(header::HOST).and_then(|host| host.to_str().ok()).is_some_and(|host| is_origin_of(origin, host));
+            let own = headers
+                .get(header::HOST)
+                .and_then(|host| host.to_str().ok())
+                .is_some_and(|host| is_origin_of(origin, host));
             if !own && !self.origins.iter().any(|allowed| *allowed == plain_origin(origin)) {
                 return Err(Problem::new(
                     StatusCode::FORBIDDEN,
                     "origin-not-allowed",
                     "Origin not allowed",
-                    format!("pages of `{}` may not call this gateway; ask the operator to add it to the allowed origins", shown(origin)),
+                    format!(
+                        "pages of `{}` may not call this gateway; ask the operator to add it to the allowed origins",
+                        shown(origin)
+                    ),
                 ));
             }
         }
@@ -106,7 +112,10 @@ pub(crate) fn shown(text: &str) -> String {
 
 /// The same for a message that quotes the request: control characters escaped, at most 300 characters.
 pub(crate) fn shown_long(text: &str) -> String {
-    text.chars().take(300).map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
+    text.chars()
+        .take(300)
+        .map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() })
+        .collect()
 }
 
 #[cfg(test)]
@@ -126,8 +135,17 @@ mod tests {
     fn hosts_that_are_not_ours_are_refused() {
         let allowed = Allowed::new(&["gateway.example.com:8443".into(), "other.example.com".into()], &[]);
         for host in [
-            "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "user@localhost", "", "a b",
-            "gateway.example.com", "gateway.example.com:80", "10.0.0.1", "[::2]", "0.0.0.0",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "user@localhost",
+            "",
+            "a b",
+            "gateway.example.com",
+            "gateway.example.com:80",
+            "10.0.0.1",
+            "[::2]",
+            "0.0.0.0",
         ] {
             assert_eq!(status(&allowed, &[("host", host)]), 421, "{host}");
         }
@@ -138,7 +156,12 @@ mod tests {
         assert!(allowed.check(&Uri::from_static("http://localhost/v1/tools"), &headers).is_err());
         assert!(allowed.check(&Uri::from_static("http://localhost/v1/tools"), &HeaderMap::new()).is_ok());
         for host in [
-            "localhost", "LOCALHOST:7", "127.0.0.1:8080", "127.9.9.9", "[::1]:80", "gateway.example.com:8443",
+            "localhost",
+            "LOCALHOST:7",
+            "127.0.0.1:8080",
+            "127.9.9.9",
+            "[::1]:80",
+            "gateway.example.com:8443",
             "Other.Example.com:1",
         ] {
             assert_eq!(status(&allowed, &[("host", host)]), 200, "{host}");
@@ -148,7 +171,15 @@ mod tests {
     #[test]
     fn origins_are_refused_unless_listed() {
         let allowed = Allowed::new(&[], &["https://console.example.com".into(), "http://localhost:3000".into()]);
-        for origin in ["https://evil.example", "null", "http://console.example.com", "http://localhost", "http://localhost:30000", "http://127.0.0.1:80", ""] {
+        for origin in [
+            "https://evil.example",
+            "null",
+            "http://console.example.com",
+            "http://localhost",
+            "http://localhost:30000",
+            "http://127.0.0.1:80",
+            "",
+        ] {
             assert_eq!(status(&allowed, &[("host", "localhost:81"), ("origin", origin)]), 403, "{origin}");
         }
         assert_eq!(status(&allowed, &[("host", "evil.example"), ("origin", "http://evil.example")]), 421);

@@ -9,11 +9,16 @@ use caisson_registry::ToolView;
 ///
 /// # Errors
 /// Says that the cursor is not one of ours.
-pub(crate) fn cut<'a>(tools: &'a [ToolView], cursor: Option<&str>, limit: usize) -> Result<(&'a [ToolView], Option<String>), String> {
+pub(crate) fn cut<'a>(
+    tools: &'a [ToolView],
+    cursor: Option<&str>,
+    limit: usize,
+) -> Result<(&'a [ToolView], Option<String>), String> {
     let start = match cursor {
         None => 0,
         Some(cursor) => {
-            let last = decode(cursor).ok_or("the cursor is not one that this gateway gave out; leave it out to start anew")?;
+            let last =
+                decode(cursor).ok_or("the cursor is not one that this gateway gave out; leave it out to start anew")?;
             tools.partition_point(|tool| *tool.name <= *last)
         }
     };

@@ -16,7 +16,6 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// The router of the HTTP API and of MCP at `/mcp`.
-#[must_use]
 pub fn router(gateway: Gateway, config: DoorsConfig) -> axum::Router {
     let allowed = Arc::new(Allowed::new(&config.allowed_hosts, &config.allowed_origins));
     let (routes, api) = crate::api::routes();
@@ -49,7 +48,11 @@ async fn threshold(State(allowed): State<Arc<Allowed>>, request: Request, next: 
 }
 
 fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
-    panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no text")
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no text")
 }
 
 async fn no_route(request: Request) -> Problem {

@@ -13,7 +13,12 @@ use tokio::net::{TcpListener, TcpStream};
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// Serves `router` on `listener` until `shutdown` is done, then lets requests under way finish for at most 10 s.
-pub async fn serve(listener: TcpListener, router: axum::Router, config: &DoorsConfig, shutdown: impl Future<Output = ()>) {
+pub async fn serve(
+    listener: TcpListener,
+    router: axum::Router,
+    config: &DoorsConfig,
+    shutdown: impl Future<Output = ()>,
+) {
     let builder = builder(config);
     let graceful = GracefulShutdown::new();
     let mut shutdown = std::pin::pin!(shutdown);
@@ -39,7 +44,12 @@ pub async fn serve(listener: TcpListener, router: axum::Router, config: &DoorsCo
 
 fn builder(config: &DoorsConfig) -> Builder<TokioExecutor> {
     let mut builder = Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(config.header_timeout).keep_alive(true).pipeline_flush(true);
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(config.header_timeout)
+        .keep_alive(true)
+        .pipeline_flush(true);
     builder
         .http2()
         .timer(TokioTimer::new())

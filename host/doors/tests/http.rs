@@ -1,5 +1,11 @@
 //! The HTTP API over real connections: what is refused, then what is served.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "a test may panic")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test may panic"
+)]
 
 mod support;
 
@@ -101,7 +107,9 @@ async fn a_tool_that_is_not_there_is_a_problem_with_its_outcome() {
     assert_eq!(problem["outcome"], "unknown-tool");
     assert_eq!(problem["type"], "urn:caisson:outcome:unknown-tool");
     assert!(problem["callId"].is_string());
-    door.send(&head("POST", "/v1/tools/invoke", AGENT), r#"{"tool": "no_such_tool", "dryRun": true}"#).await.is_problem(404, "`no_such_tool`");
+    door.send(&head("POST", "/v1/tools/invoke", AGENT), r#"{"tool": "no_such_tool", "dryRun": true}"#)
+        .await
+        .is_problem(404, "`no_such_tool`");
 
     let events = format!("{}\r\nAccept: text/event-stream", head("POST", "/v1/tools/invoke", AGENT));
     let stream = door.send(&events, r#"{"tool": "no_such_tool"}"#).await;
@@ -112,7 +120,9 @@ async fn a_tool_that_is_not_there_is_a_problem_with_its_outcome() {
 #[tokio::test]
 async fn a_body_past_its_limit_is_refused_without_being_read() {
     let door = open().await;
-    for (path, kind, limit) in [("/v1/tools/invoke", "application/json", MAX_JSON_BYTES as u64), ("/v1/plugins", "application/wasm", 1 << 40)] {
+    for (path, kind, limit) in
+        [("/v1/tools/invoke", "application/json", MAX_JSON_BYTES as u64), ("/v1/plugins", "application/wasm", 1 << 40)]
+    {
         let mut line = door.connect().await;
         let length = limit + 1;
         line.write(&format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {ADMIN}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n")).await;
@@ -128,7 +138,9 @@ async fn a_component_is_taken_from_an_administrator_only_and_not_too_many_at_onc
     door.send(&upload(AGENT), "x").await.is_problem(403, "`tenant-admin`");
     let mut first = door.connect().await;
     // The interim answer tells that the body is waited for.
-    first.write(&format!("{}\r\nHost: localhost\r\nContent-Length: 8\r\nExpect: 100-continue\r\n\r\n", upload(ADMIN))).await;
+    first
+        .write(&format!("{}\r\nHost: localhost\r\nContent-Length: 8\r\nExpect: 100-continue\r\n\r\n", upload(ADMIN)))
+        .await;
     first.until("100 Continue").await;
     let second = door.send(&upload(ADMIN), "x").await;
     second.is_problem(503, "try again");
@@ -140,7 +152,11 @@ async fn a_component_is_taken_from_an_administrator_only_and_not_too_many_at_onc
 async fn a_body_that_says_no_length_is_cut_off_at_the_limit() {
     let door = open().await;
     let mut line = door.connect().await;
-    line.write(&format!("{}\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n", head("POST", "/v1/tools/invoke", AGENT))).await;
+    line.write(&format!(
+        "{}\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n",
+        head("POST", "/v1/tools/invoke", AGENT)
+    ))
+    .await;
     let chunk = " ".repeat(MAX_JSON_BYTES / 2);
     for _ in 0..2 {
         line.write(&format!("{:x}\r\n{chunk}\r\n", chunk.len())).await;
@@ -156,7 +172,11 @@ async fn a_body_or_a_head_that_never_ends_is_given_up() {
     let door = Door::open(gateway().await, config).await;
     for path in ["/v1/tools/invoke", "/mcp"] {
         let mut line = door.connect().await;
-        line.write(&format!("{}\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 100\r\n\r\n{{", head("POST", path, AGENT))).await;
+        line.write(&format!(
+            "{}\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 100\r\n\r\n{{",
+            head("POST", path, AGENT)
+        ))
+        .await;
         line.answer().await.is_problem(408, "in time");
     }
     let mut line = door.connect().await;
@@ -166,7 +186,11 @@ async fn a_body_or_a_head_that_never_ends_is_given_up() {
     let config = DoorsConfig { body_total: hasty, ..DoorsConfig::default() };
     let door = Door::open(gateway().await, config).await;
     let mut line = door.connect().await;
-    line.write(&format!("{}\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n \r\n", head("POST", "/v1/tools/invoke", AGENT))).await;
+    line.write(&format!(
+        "{}\r\nHost: localhost\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n \r\n",
+        head("POST", "/v1/tools/invoke", AGENT)
+    ))
+    .await;
     line.answer().await.is_problem(408, "in time");
 }
 

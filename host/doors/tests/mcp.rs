@@ -1,5 +1,11 @@
 //! MCP over real connections and over a pipe: what is refused, then what is served.
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "a test may panic")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test may panic"
+)]
 
 mod support;
 
@@ -16,11 +22,14 @@ async fn open() -> Door {
 }
 
 fn head(token: &str, more: &str) -> String {
-    format!("POST /mcp HTTP/1.1\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream{more}")
+    format!(
+        "POST /mcp HTTP/1.1\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream{more}"
+    )
 }
 
 fn initialize(version: &str) -> String {
-    let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+    let params =
+        json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
     json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}).to_string()
 }
 
@@ -135,10 +144,14 @@ async fn the_stateless_revision_needs_none() {
 #[tokio::test]
 async fn listening_is_acknowledged_and_ends_with_the_gateway() {
     let door = open().await;
-    let (headers, body) = stateless("subscriptions/listen", json!({"notifications": {"toolsListChanged": true, "promptsListChanged": true}}));
+    let (headers, body) = stateless(
+        "subscriptions/listen",
+        json!({"notifications": {"toolsListChanged": true, "promptsListChanged": true}}),
+    );
     let mut line = door.connect().await;
     let length = body.len();
-    line.write(&format!("{}\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}", head(AGENT, &headers))).await;
+    line.write(&format!("{}\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n{body}", head(AGENT, &headers)))
+        .await;
     let seen = line.until("notifications/subscriptions/acknowledged").await;
     assert!(seen.contains("\"toolsListChanged\":true") && !seen.contains("promptsListChanged"), "{seen}");
     door.close().await;

@@ -106,7 +106,10 @@ impl Invoke {
 impl Input {
     fn decode(self) -> Result<(String, String, Vec<u8>), Problem> {
         let data = decode_base64(&self.data).ok_or_else(|| {
-            Problem::bad_request(format!("`inputs`: the data of `{}` is not base64 with padding", crate::origin::shown(&self.name)))
+            Problem::bad_request(format!(
+                "`inputs`: the data of `{}` is not base64 with padding",
+                crate::origin::shown(&self.name)
+            ))
         })?;
         Ok((self.name, self.mime_type, data))
     }
@@ -164,10 +167,9 @@ pub(crate) fn to_json(answer: &Answer) -> Result<Vec<u8>, Problem> {
 }
 
 fn wants_events(headers: &HeaderMap) -> bool {
-    headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .any(|value| value.split(',').any(|range| range.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case("text/event-stream")))
+    headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).any(|value| {
+        value
+            .split(',')
+            .any(|range| range.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case("text/event-stream"))
+    })
 }
-

@@ -64,8 +64,9 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for QueryOf<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        let Query(query) = Query::try_from_uri(&parts.uri)
-            .map_err(|error| Problem::bad_request(format!("the query is not what is expected here: {}", query_error(&error))))?;
+        let Query(query) = Query::try_from_uri(&parts.uri).map_err(|error| {
+            Problem::bad_request(format!("the query is not what is expected here: {}", query_error(&error)))
+        })?;
         Ok(Self(query))
     }
 }

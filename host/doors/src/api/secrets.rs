@@ -84,7 +84,11 @@ fn read_secret(body: &[u8]) -> Result<NewSecret, Problem> {
     delete, path = "/v1/secrets/{name}", tag = "secrets", params(("name" = String, Path)),
     responses((status = 204), (status = "default", body = Problem, content_type = "application/problem+json"))
 )]
-pub(crate) async fn remove_secret(State(doors): State<Doors>, Caller(who): Caller, Named(name): Named) -> Result<StatusCode, Problem> {
+pub(crate) async fn remove_secret(
+    State(doors): State<Doors>,
+    Caller(who): Caller,
+    Named(name): Named,
+) -> Result<StatusCode, Problem> {
     doors.gateway.remove_secret(&who, &name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -138,7 +142,12 @@ mod tests {
 
     #[test]
     fn a_wrong_body_is_never_quoted() {
-        for body in [r#"{"value": 1, "bindings": "hunter2"}"#, r#"{"hunter2": ""}"#, r#""hunter2""#, r#"{"value": "hunter2", "bindings": [{"host": "a", "scheme": "https", "port": "hunter2"}]}"#] {
+        for body in [
+            r#"{"value": 1, "bindings": "hunter2"}"#,
+            r#"{"hunter2": ""}"#,
+            r#""hunter2""#,
+            r#"{"value": "hunter2", "bindings": [{"host": "a", "scheme": "https", "port": "hunter2"}]}"#,
+        ] {
             let detail = read_secret(body.as_bytes()).err().map(|problem| problem.detail);
             assert!(detail.is_some_and(|text| text.contains("line 1") && !text.contains("hunter2")), "{body}");
         }

@@ -1,6 +1,5 @@
 //! What travels over the HTTP API: the shapes of answers, each made from what the registry shows.
 
-
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use caisson_call::Content;

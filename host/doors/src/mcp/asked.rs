@@ -32,7 +32,11 @@ impl Source {
     ///
     /// # Errors
     /// Invalid parameters, where `_meta` names somebody that the token may not act for.
-    pub(crate) fn take(&self, extensions: &mut Extensions, meta: &RequestMetaObject) -> Result<(Asked, CallContext), ErrorData> {
+    pub(crate) fn take(
+        &self,
+        extensions: &mut Extensions,
+        meta: &RequestMetaObject,
+    ) -> Result<(Asked, CallContext), ErrorData> {
         let (mut asked, mut context) = self.find(extensions)?;
         claim(&mut asked.principal, &mut context, meta)?;
         Ok((asked, context))
@@ -42,7 +46,8 @@ impl Source {
         match self {
             Self::Fixed(principal, context) => {
                 let arguments = extensions.remove::<Arguments>();
-                let asked = Asked { principal: Principal::clone(principal), arguments, closed: CancellationToken::new() };
+                let asked =
+                    Asked { principal: Principal::clone(principal), arguments, closed: CancellationToken::new() };
                 Ok((asked, context.clone()))
             }
             Self::Http => {
@@ -136,7 +141,9 @@ mod tests {
 
     #[test]
     fn what_is_asserted_replaces_what_holds_for_the_stream() {
-        let asserted = meta(json!({"caisson/session": "s1", "caisson/agent": "bert", "caisson/peer-kind": "group", "progressToken": 1}));
+        let asserted = meta(
+            json!({"caisson/session": "s1", "caisson/agent": "bert", "caisson/peer-kind": "group", "progressToken": 1}),
+        );
         let (asked, context) = source(Role::Operator).take(&mut Extensions::new(), &asserted).unwrap();
         assert_eq!(asked.principal.agent.as_deref(), Some("bert"));
         assert_eq!((context.session.as_deref(), context.peer_kind), (Some("s1"), Some(PeerKind::Group)));

@@ -93,7 +93,9 @@ fn block(content: &Content) -> ContentBlock {
         Content::Text(text) => ContentBlock::text(text.as_str()),
         Content::Image { mime_type, data } => ContentBlock::image(STANDARD.encode(data), mime_type.as_str()),
         Content::Audio { mime_type, data } => ContentBlock::audio(STANDARD.encode(data), mime_type.as_str()),
-        Content::File { path, mime_type, caption } => ContentBlock::resource_link(link(path, mime_type.clone(), caption.clone())),
+        Content::File { path, mime_type, caption } => {
+            ContentBlock::resource_link(link(path, mime_type.clone(), caption.clone()))
+        }
         Content::Kept(reference) => {
             ContentBlock::text(format!("[a large output was kept back; its reference is `{reference}`]"))
         }
@@ -167,7 +169,7 @@ fn refusal(refused: &Refused, mut meta: MetaObject) -> Result<CallToolResult, Er
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may panic")]
+    #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
     use super::*;
     use caisson_call::{CallId, Capability, Denial, Fault};
     use std::time::Duration;
@@ -219,7 +221,8 @@ mod tests {
             value(Content::Audio { mime_type: "audio/wav".into(), data: vec![1, 2, 3] }),
             json!({"type": "audio", "mimeType": "audio/wav", "data": "AQID"})
         );
-        let file = Content::File { path: "/workspace/a b%.pdf".into(), mime_type: None, caption: Some("A report".into()) };
+        let file =
+            Content::File { path: "/workspace/a b%.pdf".into(), mime_type: None, caption: Some("A report".into()) };
         assert_eq!(
             value(file),
             json!({"type": "resource_link", "uri": "caisson:///workspace/a%20b%25.pdf", "name": "a b%.pdf", "description": "A report"})

@@ -35,14 +35,17 @@ pub(crate) fn arguments(message: &[u8]) -> Result<Option<Arguments>, ErrorData> 
         return Err(invalid("batches are not served here; send one JSON-RPC message at a time".to_owned()));
     }
     let outer: Message<'_> = serde_json::from_slice(message).map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => invalid(format!("this is no JSON-RPC message: {}", crate::origin::shown_long(&error.to_string()))),
+        serde_json::error::Category::Data => {
+            invalid(format!("this is no JSON-RPC message: {}", crate::origin::shown_long(&error.to_string())))
+        }
         _ => ErrorData::new(ErrorCode::PARSE_ERROR, format!("this is no JSON: {error}"), None),
     })?;
     let (Some("tools/call"), Some(params)) = (outer.method.as_deref(), outer.params) else {
         return Ok(None);
     };
-    let params: Params<'_> = serde_json::from_str(params.get())
-        .map_err(|error| ErrorData::invalid_params(format!("`params`: {}", crate::origin::shown_long(&error.to_string())), None))?;
+    let params: Params<'_> = serde_json::from_str(params.get()).map_err(|error| {
+        ErrorData::invalid_params(format!("`params`: {}", crate::origin::shown_long(&error.to_string())), None)
+    })?;
     Ok(params.arguments.map(|raw| Arguments(raw.get().to_owned())))
 }
 
@@ -68,7 +71,10 @@ mod tests {
         assert_eq!(code("{\"method\": "), ErrorCode::PARSE_ERROR);
         assert_eq!(code("3"), ErrorCode::INVALID_REQUEST);
         assert_eq!(code(r#"{"method":"tools/call","method":"ping"}"#), ErrorCode::INVALID_REQUEST);
-        assert_eq!(code(r#"{"method":"tools/call","params":{"arguments":{},"arguments":{}}}"#), ErrorCode::INVALID_PARAMS);
+        assert_eq!(
+            code(r#"{"method":"tools/call","params":{"arguments":{},"arguments":{}}}"#),
+            ErrorCode::INVALID_PARAMS
+        );
     }
 
     #[test]

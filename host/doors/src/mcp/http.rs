@@ -136,7 +136,12 @@ async fn take(doors: &Doors, request: axum::extract::Request) -> Result<Response
 
 impl Sessions {
     /// Hands a request to rmcp. Dropping the future or the answer's body cancels the call.
-    async fn pass(&self, mut request: Request<Full<Bytes>>, principal: Principal, arguments: Option<Arguments>) -> Response {
+    async fn pass(
+        &self,
+        mut request: Request<Full<Bytes>>,
+        principal: Principal,
+        arguments: Option<Arguments>,
+    ) -> Response {
         let closed = CancellationToken::new();
         let guard = closed.clone().drop_guard();
         request.extensions_mut().insert(Asked { principal, arguments, closed });

@@ -51,7 +51,13 @@ pub async fn serve_stdio(gateway: Gateway, principal: Principal, context: CallCo
 ///
 /// # Errors
 /// As [`serve_stdio`].
-pub async fn serve_stream<R, W>(gateway: Gateway, principal: Principal, context: CallContext, reader: R, writer: W) -> Result<(), StreamError>
+pub async fn serve_stream<R, W>(
+    gateway: Gateway,
+    principal: Principal,
+    context: CallContext,
+    reader: R,
+    writer: W,
+) -> Result<(), StreamError>
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,

@@ -49,7 +49,10 @@ impl Door {
     pub async fn send(&self, head: &str, body: &str) -> Answer {
         let mut line = self.connect().await;
         let length = body.len();
-        line.write(&format!("{head}\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}")).await;
+        line.write(&format!(
+            "{head}\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        ))
+        .await;
         line.answer().await
     }
 }

@@ -1,6 +1,12 @@
 //! An empty gateway with three tokens, and a client for its doors.
-#![allow(dead_code, reason = "each test file uses its own part of this")]
-#![expect(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::panic, reason = "a test may panic")]
+#![allow(dead_code, unused_imports, reason = "each test file uses its own part of this")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test may panic"
+)]
 
 mod client;
 
@@ -24,12 +30,17 @@ pub const OTHER: &str = "other-token-of-a-test";
 /// A gateway in memory. It has no tools, so nothing is ever compiled or run; its compiler is a program that fails.
 pub async fn gateway() -> Gateway {
     let store = Arc::new(SqliteStore::in_memory().await.unwrap());
-    for (token, tenant, role, agent) in
-        [(ADMIN, "acme", Role::TenantAdmin, None), (AGENT, "acme", Role::Agent, Some("anna")), (OTHER, "other", Role::Operator, None)]
-    {
+    for (token, tenant, role, agent) in [
+        (ADMIN, "acme", Role::TenantAdmin, None),
+        (AGENT, "acme", Role::Agent, Some("anna")),
+        (OTHER, "other", Role::Operator, None),
+    ] {
         let tenant = TenantId::new(tenant).unwrap();
         let agent = agent.map(str::to_owned);
-        store.put_token(token, &Principal { tenant, role, token_id: format!("id of {token}"), agent, user: None }).await.unwrap();
+        store
+            .put_token(token, &Principal { tenant, role, token_id: format!("id of {token}"), agent, user: None })
+            .await
+            .unwrap();
     }
     let engine = Engine::new(EngineConfig {
         cache_dir: None,
