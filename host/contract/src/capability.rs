@@ -14,15 +14,43 @@ pub enum Access {
     ReadWrite,
 }
 
-/// What may be done beneath one mount.
+/// The one mount there is in this version.
+pub const MOUNT: &str = "/workspace";
+
+/// What may be done beneath one mount. As text it is also the access alone, `"read"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(from = "FilesRuleText", rename_all = "kebab-case")]
 pub struct FilesRule {
     /// Read, or read and write.
     pub access: Access,
     /// Globs relative to the mount, `/` as separator, `**` across folders; `None` is the whole mount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Vec<String>>,
+}
+
+/// Both ways to write a [`FilesRule`].
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum FilesRuleText {
+    Short(Access),
+    Long(FilesRuleTable),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct FilesRuleTable {
+    access: Access,
+    #[serde(default)]
+    paths: Option<Vec<String>>,
+}
+
+impl From<FilesRuleText> for FilesRule {
+    fn from(text: FilesRuleText) -> Self {
+        match text {
+            FilesRuleText::Short(access) => Self { access, paths: None },
+            FilesRuleText::Long(FilesRuleTable { access, paths }) => Self { access, paths },
+        }
+    }
 }
 
 /// Which hosts an HTTP rule is about.
