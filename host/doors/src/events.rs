@@ -1,7 +1,7 @@
 //! A call as a stream of events.
 
-use crate::Doors;
 use crate::api::{ProgressBody, answer_to_json};
+use crate::{Doors, progress};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use caisson_call::{Call, CallId, Progress};
 use caisson_registry::Answer;
@@ -9,20 +9,13 @@ use futures::Stream;
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use tokio::sync::mpsc;
-
-/// Steps of progress that wait for a slow reader. Further ones are dropped: the next one says more.
-const WAITING: usize = 64;
 
 /// Runs a call inside its own answer: the stream is the only owner of the call's future, so that a client that goes away
 /// drops it.
 pub(crate) fn stream(doors: Doors, mut call: Call) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let (sender, progress) = mpsc::channel(WAITING);
-    call.progress = Some(Arc::new(move |step| {
-        // A full queue drops the step, see `WAITING`.
-        let _ = sender.try_send(step);
-    }));
+    let (sink, progress) = progress::queue();
+    call.progress = Some(sink);
     let id = call.id.clone();
     let keep_alive = KeepAlive::new().interval(doors.config.keep_alive);
     let gateway = doors.gateway.clone();

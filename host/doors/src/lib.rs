@@ -18,6 +18,7 @@ mod origin;
 mod outcome;
 mod page;
 mod problem;
+mod progress;
 mod router;
 mod serve;
 

@@ -2,8 +2,8 @@
 
 use super::asked::Source;
 use super::{changes, convert};
-use crate::page;
-use caisson_call::{Call, Progress, ProgressSink};
+use crate::{page, progress};
+use caisson_call::{Call, Progress};
 use caisson_registry::{AdminError, Answer, Gateway};
 use futures::future::{Either, select};
 use rmcp::handler::server::ServerHandler;
@@ -22,9 +22,6 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// Tools on one page of a list.
 const PAGE: usize = 100;
-
-/// Steps of progress that wait for a slow reader. Further ones are dropped: the next one says more.
-const WAITING: usize = 64;
 
 /// Longest wait for a reader to take the last steps of progress before the answer.
 const FLUSH: Duration = Duration::from_millis(500);
@@ -90,7 +87,7 @@ impl ServerHandler for Handler {
             match context.meta.get_progress_token() {
                 None => self.gateway.call(call).await,
                 Some(token) => {
-                    let (sink, steps) = progress_queue();
+                    let (sink, steps) = progress::queue();
                     call.progress = Some(sink);
                     with_progress(self.gateway.call(call), steps, &context.peer, token).await
                 }
@@ -151,15 +148,6 @@ impl ServerHandler for Handler {
             }
         });
     }
-}
-
-fn progress_queue() -> (ProgressSink, mpsc::Receiver<Progress>) {
-    let (sender, steps) = mpsc::channel(WAITING);
-    let sink = Arc::new(move |step| {
-        // A full queue drops the step, see `WAITING`.
-        let _ = sender.try_send(step);
-    });
-    (sink, steps)
 }
 
 /// Runs the call and passes its progress on. A slow reader holds up neither the call nor its deadline.
