@@ -21,11 +21,11 @@ pub use client::{Answer, Door};
 use std::sync::Arc;
 
 /// Token of the tenant `acme`'s administrator.
-pub const ADMIN: &str = "admin-token-of-a-test";
+pub const ADMIN: &str = "csn_admin_aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 /// Token of the agent `anna` of the tenant `acme`.
-pub const AGENT: &str = "agent-token-of-a-test";
+pub const AGENT: &str = "csn_agent_bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 /// Token of an operator of another tenant.
-pub const OTHER: &str = "other-token-of-a-test";
+pub const OTHER: &str = "csn_other_cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc";
 
 /// A gateway in memory. It has no tools, so nothing is ever compiled or run; its compiler is a program that fails.
 pub async fn gateway() -> Gateway {
@@ -36,9 +36,10 @@ pub async fn gateway() -> Gateway {
         (OTHER, "other", Role::Operator, None),
     ] {
         let tenant = TenantId::new(tenant).unwrap();
+        let id = token.split('_').nth(1).unwrap();
         let agent = agent.map(str::to_owned);
         store
-            .put_token(token, &Principal { tenant, role, token_id: format!("id of {token}"), agent, user: None })
+            .put_token(token, &Principal { tenant, role, token_id: id.to_owned(), agent, user: None })
             .await
             .unwrap();
     }
