@@ -32,8 +32,9 @@ pub(crate) async fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode> {
         }
         ExplainWhat::Url { url, method, granted, egress, resolve, jsonl } => {
             let layers = http_layers(method, granted);
+            let egress = crate::wiring::egress_of(egress, vec![])?;
             let judge = async |input: &str| {
-                let said = caisson_gate_http::explain(input, method, &layers, &egress.allow_cidr, *resolve).await;
+                let said = egress.explain(input, method, Some(&layers), *resolve).await;
                 let allow = said.decision == caisson_gate_http::Decision::Allow;
                 Answer { allow, rule: said.rule, detail: said.detail, grant: said.grant }
             };

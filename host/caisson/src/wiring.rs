@@ -57,7 +57,7 @@ async fn wire(
     own: Vec<SocketAddr>,
 ) -> Result<Wired> {
     let engine = Engine::new(engine_config(&config, code, cache_key)?)?;
-    let audit = Audit::start(Arc::clone(&store) as _);
+    let audit = Audit::start(Arc::clone(&store) as _, store.audit_key());
     let parts = Parts {
         config,
         engine,

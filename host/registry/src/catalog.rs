@@ -179,7 +179,7 @@ impl Catalog {
             return None;
         }
         let Some(grant) = self.grants.get(&(tenant.clone(), name.clone())) else {
-            if plugin.manifest.capabilities == Capabilities::default() {
+            if plugin.manifest.capabilities.is_nothing() {
                 return None;
             }
             return Some(format!("it asks for capabilities and has no grant yet; look at it with `caisson inspect {name}`, then `caisson grant {name} --all`"));

@@ -6,7 +6,7 @@ use crate::outputs::now_ms;
 use crate::rails::{GrantRecord, PluginRecord, SecretRecord, SettingsRecord, StoreError};
 use crate::{AdminError, Change, GrantRequest, PluginView};
 use caisson_call::{Limits, Principal, Role, TenantId};
-use caisson_contract::{Capabilities, Layers, Manifest, SecretBinding, ToolSpec};
+use caisson_contract::{Capabilities, HostInterfaces, Layers, Manifest, SecretBinding, ToolSpec};
 use caisson_engine::{Facts, Job, PrepareError, Prepared, Step, Workspace};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -184,10 +184,11 @@ impl Gateway {
         if component.len() as u64 > self.inner.config.max_component_bytes {
             return Err(AdminError::TooLarge { what: "the component", limit_bytes: self.inner.config.max_component_bytes });
         }
-        let info = caisson_contract::inspect_component(component).map_err(|e| AdminError::Invalid(vec![e.to_string()]))?;
+        let most = usize::try_from(self.inner.config.max_component_bytes).unwrap_or(usize::MAX);
+        let info = caisson_contract::inspect_component(component, most).map_err(|e| AdminError::Invalid(vec![e.to_string()]))?;
         let text = caisson_contract::read_manifest_section(component).map_err(|e| AdminError::Invalid(vec![e.to_string()]))?;
         let manifest = Manifest::parse(&text).map_err(|faults| AdminError::Invalid(faults.iter().map(ToString::to_string).collect()))?;
-        caisson_contract::check_versions(&info.imports, &info.exports).map_err(|m| AdminError::AbiMismatch { has: m.has, wants: m.wants })?;
+        caisson_contract::check_versions(&info.imports, &info.exports, &HostInterfaces::current()).map_err(|m| AdminError::AbiMismatch { has: m.has, wants: m.wants })?;
         let limits = manifest.limits.resolve(&self.inner.config.ceiling_limits).map_err(AdminError::Invalid)?;
         let prepared = self.inner.engine.prepare(digest, component.to_vec(), told).await.map_err(|e| match e {
             PrepareError::Component(why) => AdminError::Invalid(vec![why]),

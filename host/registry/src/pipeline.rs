@@ -30,6 +30,7 @@ async fn steps(
     record: &mut audit::Record,
 ) -> Result<CleanResult, Refused> {
     let catalog = inner.catalog();
+    rate::not_refused_out(inner, key)?;
     let workspace = who::who(inner, &call)?;
     let found = find::find(inner, &catalog, call)?;
     record.found(&found);

@@ -94,13 +94,25 @@ impl Rate {
     }
 
     /// Takes back the count of a call that was refused, and counts the refusal instead.
-    pub(crate) fn refused(&self, key: &str, counted: bool) -> Result<(), Duration> {
+    pub(crate) fn refused(&self, key: &str, counted: bool) {
         let minute = self.minute();
         if counted {
             Self::window(&self.calls, key, minute).lock().unwrap_or_else(std::sync::PoisonError::into_inner).give_back();
         }
-        let limit = self.limit.saturating_mul(REFUSALS_PER_CALL);
-        Self::window(&self.refusals, key, minute).lock().unwrap_or_else(std::sync::PoisonError::into_inner).take(minute, limit)
+        let window = Self::window(&self.refusals, key, minute);
+        let _ = window.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take(minute, self.refusals_limit());
+    }
+
+    fn refusals_limit(&self) -> u32 {
+        self.limit.saturating_mul(REFUSALS_PER_CALL)
+    }
+
+    /// Whether the caller was not refused too often; otherwise when to come back.
+    pub(crate) fn not_refused_out(&self, key: &str) -> Result<(), Duration> {
+        let Some(window) = self.refusals.get(key) else { return Ok(()) };
+        let mut window = window.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        window.advance(self.minute());
+        if window.sum >= self.refusals_limit() { Err(window.until_one_leaves()) } else { Ok(()) }
     }
 }
 
@@ -130,7 +142,7 @@ mod tests {
         let rate = Rate::new(1);
         rate.take("s").unwrap();
         assert!(rate.take("s").is_err());
-        rate.refused("s", true).unwrap();
+        rate.refused("s", true);
         rate.take("s").unwrap();
     }
 
@@ -138,8 +150,10 @@ mod tests {
     fn refusals_run_out_too() {
         let rate = Rate::new(1);
         for _ in 0..REFUSALS_PER_CALL {
-            rate.refused("s", false).unwrap();
+            rate.not_refused_out("s").unwrap();
+            rate.refused("s", false);
         }
-        assert!(rate.refused("s", false).is_err());
+        assert!(rate.not_refused_out("s").is_err());
+        rate.not_refused_out("another").unwrap();
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn arguments(offered: Offered) -> Result<Checked, Refused> {
     if text.len() > MAX_BYTES {
         return Err(whole(format!("{} bytes, the limit is {MAX_BYTES}; put large data into a file or an attached input", text.len())));
     }
-    let arguments = caisson_contract::parse_json(text).map_err(|fault| Refused::InvalidArguments(vec![Fault { pointer: fault.pointer, message: fault.message }]))?;
+    let arguments = caisson_contract::parse_json(text).map_err(|fault| Refused::InvalidArguments(vec![fault]))?;
     if !arguments.is_object() {
         return Err(whole("a JSON object is needed".into()));
     }

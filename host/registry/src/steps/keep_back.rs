@@ -13,30 +13,33 @@ const MAX_OWN: usize = 100_000;
 
 pub(crate) async fn keep_back(inner: &Inner, found: &Found, clean: CleanResult) -> CleanResult {
     let limit = found.tool.max_result_chars.map_or(inner.config.max_result_chars, |own| own.min(MAX_OWN));
-    let text: Vec<&str> = clean.texts().collect();
     // Bytes are never fewer than characters, so most results are decided without counting.
-    if text.iter().map(|t| t.len()).sum::<usize>() <= limit || text.iter().map(|t| t.chars().count()).sum::<usize>() <= limit {
+    if clean.text_bytes() <= limit {
         return clean;
     }
-    let whole = text.join("\n");
+    let whole = clean.text();
+    if whole.chars().count() <= limit {
+        return clean;
+    }
     let kind = kind(&whole);
     let outputs = CallerOutputs::of(&inner.store, &inner.scrubber, &found.call.principal, &found.tool.name);
     let chars = whole.chars().count();
     let lines = whole.lines().count();
     let preview = preview(&whole, kind);
     let shown = preview.chars().count();
-    let reference = match outputs.keep_clean(kind.media_type(), whole.into_bytes()).await {
-        Ok(reference) => format!("ref:{reference}"),
-        Err(error) => {
+    let kept = outputs.keep_clean(kind.media_type(), whole.into_bytes()).await;
+    let mark = kept.map_or_else(
+        |error| {
             tracing::error!(error, "a large result cannot be kept");
-            "not kept: the store is not available; call again with narrower arguments".into()
-        }
-    };
-    let tool = &found.tool.name;
+            "not kept, since the store is not available: call again with narrower arguments".into()
+        },
+        |reference| format!("ref:{reference}"),
+    );
     clean.with_text(format!(
-        "[LARGE OUTPUT: {tool} | type:{} | lines:{lines} | chars:{chars} | {reference}]\nTRUNCATED: {shown} of {chars} characters are shown below; {} are not. Ask the tool for a part of it, or read the whole by its ref.\n\nPreview:\n{preview}",
+        "[LARGE OUTPUT: {} | type:{} | lines:{lines} | chars:{chars} | {mark}]\nTRUNCATED: {shown} of {chars} characters are shown below; {} are not. Ask the tool for a part of it, or read the rest with `read_output` and this ref.\n\nPreview:\n{preview}",
+        found.tool.name,
         kind.word(),
-        chars - shown,
+        chars.saturating_sub(shown),
     ))
 }
 

@@ -12,6 +12,11 @@ pub(crate) fn key(call: &Call) -> String {
     }
 }
 
+/// A caller who was refused again and again waits before it is listened to at all.
+pub(crate) fn not_refused_out(inner: &Inner, key: &str) -> Result<(), Refused> {
+    inner.rate.not_refused_out(key).map_err(|retry_after| Refused::RateLimited { retry_after })
+}
+
 /// Counts the call.
 pub(crate) fn rate(inner: &Inner, key: &str) -> Result<(), Refused> {
     inner.rate.take(key).map_err(|retry_after| Refused::RateLimited { retry_after })

@@ -1,0 +1,285 @@
+//! The registry's records.
+
+use crate::SqliteStore;
+use crate::token::id_of;
+use async_trait::async_trait;
+use caisson_call::{Principal, TenantId};
+use caisson_contract::SecretBinding;
+use caisson_registry::{GrantRecord, KeptRecord, PluginRecord, SecretRecord, SettingsRecord, Store, StoreError};
+use serde::de::DeserializeOwned;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqlSafeStr};
+use zeroize::Zeroizing;
+
+/// Most bytes of kept outputs, summed over all callers. Older ones go first.
+const MAX_KEPT_BYTES: i64 = 512 << 20;
+
+fn failed(error: impl std::fmt::Display) -> StoreError {
+    StoreError(error.to_string())
+}
+
+/// The tenant as a column: '' is everybody's, which no tenant can be called.
+fn column(tenant: Option<&TenantId>) -> &str {
+    tenant.map_or("", TenantId::as_str)
+}
+
+fn place(tenant: &TenantId, name: &str) -> String {
+    format!("{tenant}\u{0}{name}")
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(failed)
+}
+
+impl SqliteStore {
+    async fn all<T>(&self, sql: impl SqlSafeStr, read: impl Fn(&SqliteRow) -> Result<T, sqlx::Error>) -> Result<Vec<T>, StoreError> {
+        let rows = sqlx::query(sql).fetch_all(&self.pool).await.map_err(failed)?;
+        rows.iter().map(read).collect::<Result<_, _>>().map_err(failed)
+    }
+
+    fn token_hash(&self, token: &str) -> String {
+        blake3::keyed_hash(&self.key.derive("caisson tokens"), token.as_bytes()).to_hex().to_string()
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn put_artefact(&self, digest: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.write_artefact(digest, bytes)
+    }
+
+    async fn artefact(&self, digest: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.read_artefact(digest)
+    }
+
+    async fn plugins(&self) -> Result<Vec<PluginRecord>, StoreError> {
+        let texts = self.all("SELECT record FROM plugins ORDER BY tenant, name", |row| row.try_get::<String, _>(0)).await?;
+        texts.iter().map(|text| parse(text)).collect()
+    }
+
+    async fn put_plugin(&self, plugin: &PluginRecord) -> Result<(), StoreError> {
+        sqlx::query("INSERT INTO plugins (tenant, name, record) VALUES ($1, $2, $3) ON CONFLICT (tenant, name) DO UPDATE SET record = excluded.record")
+            .bind(column(plugin.tenant.as_ref()))
+            .bind(&plugin.name)
+            .bind(serde_json::to_string(plugin).map_err(failed)?)
+            .execute(&self.pool)
+            .await
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    async fn remove_plugin(&self, tenant: Option<&TenantId>, name: &str) -> Result<bool, StoreError> {
+        let mut transaction = self.pool.begin().await.map_err(failed)?;
+        let removed = sqlx::query("DELETE FROM plugins WHERE tenant = $1 AND name = $2")
+            .bind(column(tenant))
+            .bind(name)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        sqlx::query("DELETE FROM grants WHERE tenant = $1 AND plugin = $2")
+            .bind(column(tenant))
+            .bind(name)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        transaction.commit().await.map_err(failed)?;
+        Ok(removed.rows_affected() > 0)
+    }
+
+    async fn grants(&self) -> Result<Vec<GrantRecord>, StoreError> {
+        let texts = self.all("SELECT record FROM grants ORDER BY tenant, plugin", |row| row.try_get::<String, _>(0)).await?;
+        texts.iter().map(|text| parse(text)).collect()
+    }
+
+    async fn put_grant(&self, grant: &GrantRecord) -> Result<(), StoreError> {
+        sqlx::query("INSERT INTO grants (tenant, plugin, record) VALUES ($1, $2, $3) ON CONFLICT (tenant, plugin) DO UPDATE SET record = excluded.record")
+            .bind(grant.tenant.as_str())
+            .bind(&grant.plugin)
+            .bind(serde_json::to_string(grant).map_err(failed)?)
+            .execute(&self.pool)
+            .await
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    async fn remove_grant(&self, tenant: &TenantId, plugin: &str) -> Result<bool, StoreError> {
+        let removed = sqlx::query("DELETE FROM grants WHERE tenant = $1 AND plugin = $2")
+            .bind(tenant.as_str())
+            .bind(plugin)
+            .execute(&self.pool)
+            .await
+            .map_err(failed)?;
+        Ok(removed.rows_affected() > 0)
+    }
+
+    async fn settings(&self) -> Result<Vec<SettingsRecord>, StoreError> {
+        let rows = self
+            .all("SELECT tenant, name, value FROM settings", |row| {
+                Ok((row.try_get::<String, _>(0)?, row.try_get::<String, _>(1)?, row.try_get::<String, _>(2)?))
+            })
+            .await?;
+        rows.into_iter()
+            .map(|(tenant, name, value)| {
+                Ok(SettingsRecord { tenant: TenantId::new(&tenant).map_err(failed)?, name, value: parse(&value)? })
+            })
+            .collect()
+    }
+
+    async fn put_settings(&self, settings: &SettingsRecord) -> Result<(), StoreError> {
+        sqlx::query("INSERT INTO settings (tenant, name, value) VALUES ($1, $2, $3) ON CONFLICT (tenant, name) DO UPDATE SET value = excluded.value")
+            .bind(settings.tenant.as_str())
+            .bind(&settings.name)
+            .bind(settings.value.to_string())
+            .execute(&self.pool)
+            .await
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    async fn secrets(&self) -> Result<Vec<SecretRecord>, StoreError> {
+        let rows = self
+            .all("SELECT tenant, name, bindings FROM secrets", |row| {
+                Ok((row.try_get::<String, _>(0)?, row.try_get::<String, _>(1)?, row.try_get::<String, _>(2)?))
+            })
+            .await?;
+        rows.into_iter()
+            .map(|(tenant, name, bindings)| {
+                let bindings: Vec<SecretBinding> = parse(&bindings)?;
+                Ok(SecretRecord { tenant: TenantId::new(&tenant).map_err(failed)?, name, bindings })
+            })
+            .collect()
+    }
+
+    async fn put_secret(&self, secret: &SecretRecord, value: &str) -> Result<(), StoreError> {
+        let sealed = self.key.seal(&place(&secret.tenant, &secret.name), value).ok_or_else(|| failed("a secret cannot be sealed"))?;
+        sqlx::query("INSERT INTO secrets (tenant, name, bindings, key_id, sealed) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, name) DO UPDATE SET bindings = excluded.bindings, key_id = excluded.key_id, sealed = excluded.sealed")
+            .bind(secret.tenant.as_str())
+            .bind(&secret.name)
+            .bind(serde_json::to_string(&secret.bindings).map_err(failed)?)
+            .bind(self.key.id())
+            .bind(sealed)
+            .execute(&self.pool)
+            .await
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    async fn reveal_secret(&self, tenant: &TenantId, name: &str) -> Result<Option<Zeroizing<String>>, StoreError> {
+        let row = sqlx::query("SELECT key_id, sealed FROM secrets WHERE tenant = $1 AND name = $2")
+            .bind(tenant.as_str())
+            .bind(name)
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(failed)?;
+        let Some(row) = row else { return Ok(None) };
+        let key_id: String = row.try_get(0).map_err(failed)?;
+        let sealed: String = row.try_get(1).map_err(failed)?;
+        match self.key.open(&place(tenant, name), &sealed) {
+            Some(value) => Ok(Some(value)),
+            None if key_id != self.key.id() => Err(failed(format!("the secret `{name}` was sealed with the master key `{key_id}`, this one is `{}`; start with the right key, or store the secret again", self.key.id()))),
+            None => Err(failed(format!("the secret `{name}` was changed in the database; store it again"))),
+        }
+    }
+
+    async fn remove_secret(&self, tenant: &TenantId, name: &str) -> Result<bool, StoreError> {
+        let removed = sqlx::query("DELETE FROM secrets WHERE tenant = $1 AND name = $2")
+            .bind(tenant.as_str())
+            .bind(name)
+            .execute(&self.pool)
+            .await
+            .map_err(failed)?;
+        Ok(removed.rows_affected() > 0)
+    }
+
+    async fn put_token(&self, token: &str, principal: &Principal) -> Result<(), StoreError> {
+        let id = id_of(token).ok_or_else(|| failed("a token has the shape csn_ID_SECRET"))?;
+        sqlx::query("INSERT INTO tokens (id, hash, principal) VALUES ($1, $2, $3)")
+            .bind(id)
+            .bind(self.token_hash(token))
+            .bind(serde_json::to_string(principal).map_err(failed)?)
+            .execute(&self.pool)
+            .await
+            .map_err(failed)?;
+        Ok(())
+    }
+
+    async fn token(&self, token: &str) -> Result<Option<Principal>, StoreError> {
+        let Some(id) = id_of(token) else { return Ok(None) };
+        let row = sqlx::query("SELECT hash, principal FROM tokens WHERE id = $1").bind(id);
+        let Some(row) = row.fetch_optional(&self.pool).await.map_err(failed)? else { return Ok(None) };
+        let kept: String = row.try_get(0).map_err(failed)?;
+        // blake3's own comparison takes the same time wherever two hashes differ.
+        let kept = blake3::Hash::from_hex(kept).map_err(failed)?;
+        let given = blake3::keyed_hash(&self.key.derive("caisson tokens"), token.as_bytes());
+        if kept != given {
+            return Ok(None);
+        }
+        let principal: String = row.try_get(1).map_err(failed)?;
+        parse(&principal).map(Some)
+    }
+
+    async fn remove_token(&self, token_id: &str) -> Result<bool, StoreError> {
+        let removed = sqlx::query("DELETE FROM tokens WHERE id = $1").bind(token_id).execute(&self.pool).await.map_err(failed)?;
+        Ok(removed.rows_affected() > 0)
+    }
+
+    async fn put_kept(&self, kept: &KeptRecord) -> Result<(), StoreError> {
+        let mut transaction = self.pool.begin().await.map_err(failed)?;
+        sqlx::query("INSERT INTO kept (reference, tenant, agent, user_name, tool, content_type, lines, body, expires_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)")
+            .bind(&kept.reference)
+            .bind(kept.tenant.as_str())
+            .bind(&kept.agent)
+            .bind(&kept.user)
+            .bind(&kept.tool)
+            .bind(&kept.content_type)
+            .bind(i64::try_from(kept.lines).map_err(failed)?)
+            .bind(&kept.bytes)
+            .bind(kept.expires_ms)
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
+        let sum: Option<i64> = sqlx::query("SELECT sum(length(body)) FROM kept")
+            .fetch_one(&mut *transaction)
+            .await
+            .and_then(|row| row.try_get(0))
+            .map_err(failed)?;
+        if sum.unwrap_or(0) > MAX_KEPT_BYTES {
+            sqlx::query("DELETE FROM kept WHERE reference IN (SELECT reference FROM kept ORDER BY expires_ms LIMIT 16)")
+                .execute(&mut *transaction)
+                .await
+                .map_err(failed)?;
+        }
+        transaction.commit().await.map_err(failed)
+    }
+
+    async fn kept(&self, reference: &str) -> Result<Option<KeptRecord>, StoreError> {
+        let row = sqlx::query("SELECT tenant, agent, user_name, tool, content_type, lines, body, expires_ms FROM kept WHERE reference = $1")
+            .bind(reference)
+            .fetch_optional(&self.pool)
+            .await
+            .map_err(failed)?;
+        let Some(row) = row else { return Ok(None) };
+        let tenant: String = row.try_get(0).map_err(failed)?;
+        let lines: i64 = row.try_get(5).map_err(failed)?;
+        Ok(Some(KeptRecord {
+            reference: reference.to_owned(),
+            tenant: TenantId::new(&tenant).map_err(failed)?,
+            agent: row.try_get(1).map_err(failed)?,
+            user: row.try_get(2).map_err(failed)?,
+            tool: row.try_get(3).map_err(failed)?,
+            content_type: row.try_get(4).map_err(failed)?,
+            lines: u64::try_from(lines).unwrap_or(0),
+            bytes: row.try_get(6).map_err(failed)?,
+            expires_ms: row.try_get(7).map_err(failed)?,
+        }))
+    }
+
+    async fn prune_kept(&self, now_ms: i64) -> Result<u64, StoreError> {
+        let removed = sqlx::query("DELETE FROM kept WHERE expires_ms <= $1").bind(now_ms).execute(&self.pool).await.map_err(failed)?;
+        Ok(removed.rows_affected())
+    }
+
+    async fn ping(&self) -> Result<(), StoreError> {
+        sqlx::query("SELECT 1").execute(&self.pool).await.map(drop).map_err(failed)
+    }
+}
