@@ -1,27 +1,29 @@
 //! Secrets out of everything that leaves. The only station that may open a [`RawResult`], and the only one that can make a
 //! [`CleanResult`].
 //!
+//! Text is cleaned in one pass over a set of literal anchors; a small parser looks at what stands around each anchor. Every
+//! parser either looks at a bounded number of bytes or redacts what it has read, so the time is linear in the text, whatever
+//! the text is. Secrets are taken out of what leaves, never out of what a tool writes: a script that a tool writes must not
+//! change on its way to the disk.
+//!
 //! May depend on: `caisson-call`, pattern matchers. Must not know: wasmtime, the network, SQL, files. No I/O.
 
-use caisson_call::{Content, RawResult, ToolErrorReason};
+mod anchor;
+mod assign;
+mod hex;
+mod json;
+mod key;
+mod result;
+mod scrubber;
+mod secrets;
+mod span;
+mod token;
+mod url;
+mod value;
 
-/// A tool's answer with secrets taken out: what doors may show.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CleanResult {
-    for_model: Vec<Content>,
-    for_user: Option<String>,
-    structured: Option<String>,
-    silent: bool,
-    error: Option<CleanError>,
-}
+pub use result::{CleanError, CleanResult};
+pub use scrubber::{REDACTED, Scrubber};
+pub use secrets::Secrets;
 
-/// A tool's own error, cleaned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CleanError {
-    /// The tool's reason.
-    pub reason: ToolErrorReason,
-    /// When it may be worth trying again, milliseconds.
-    pub retry_after_ms: Option<u32>,
-    /// A JSON object, as text.
-    pub details: Option<String>,
-}
+#[cfg(doc)]
+use caisson_call::RawResult;
