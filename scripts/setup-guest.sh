@@ -4,7 +4,7 @@
 #
 # First choice: the target of the Rust toolchain itself. Where that cannot be fetched, on Debian as root: the distribution's
 # own compiler with its library sources, and a wasi-libc unpacked into the build folder from a sources list of its own, so
-# that the machine's package configuration stays as it is.
+# that the machine's package configuration stays as it is. CAISSON_GUEST_TOOLCHAIN=debian skips the first choice.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,6 +15,7 @@ build=$(cd "$build" && pwd)
 env_file=$build/guest-env.sh
 root=$build/wasi-root
 sysroot=$root/usr/lib/$target
+wanted=${CAISSON_GUEST_TOOLCHAIN:-any}
 packages=(rustc-web cargo-web rust-web-src lld-22)
 
 say() { printf 'setup-guest: %s\n' "$*"; }
@@ -23,13 +24,18 @@ fail() {
     exit 1
 }
 
+# assign NAME VALUE: in single quotes, the one form that other readers of the file understand too.
+assign() { printf "export %s='%s'\n" "$1" "$(printf %s "$2" | sed "s/'/'\\\\''/g")"; }
+
 # write_env CARGO RUSTC ARGS [NAME=VALUE…]: replaces the file only when it is complete.
 write_env() {
     {
         echo "# Written by scripts/setup-guest.sh; run it again rather than editing this."
-        printf 'export CAISSON_GUEST_CARGO=%q\nexport RUSTC=%q\nexport CAISSON_GUEST_CARGO_ARGS=%q\n' "$1" "$2" "$3"
+        assign CAISSON_GUEST_CARGO "$1"
+        assign RUSTC "$2"
+        assign CAISSON_GUEST_CARGO_ARGS "$3"
         shift 3
-        for pair in "$@"; do printf 'export %s=%q\n' "${pair%%=*}" "${pair#*=}"; done
+        for pair in "$@"; do assign "${pair%%=*}" "${pair#*=}"; done
     } >"$env_file.new"
     mv "$env_file.new" "$env_file"
 }
@@ -51,7 +57,7 @@ still_good() {
         if [ -n "$CAISSON_GUEST_CARGO_ARGS" ]; then
             [ -f "$sysroot/crt1-reactor.o" ] && [ -x "$CARGO_TARGET_WASM32_WASIP2_LINKER" ]
         else
-            has_own_target
+            [ "$wanted" != debian ] && has_own_target
         fi
     )
 }
@@ -124,11 +130,11 @@ if still_good; then
     say "ready ($env_file)"
     exit 0
 fi
-if has_own_target; then
+if [ "$wanted" != debian ] && has_own_target; then
     use_own_target
     exit 0
 fi
-if command -v rustup >/dev/null; then
+if [ "$wanted" != debian ] && command -v rustup >/dev/null; then
     say "trying \`rustup target add $target\` (at most a minute)"
     if timeout 60 rustup target add "$target" >"$build/rustup.log" 2>&1 && has_own_target; then
         use_own_target
