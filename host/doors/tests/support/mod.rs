@@ -55,7 +55,7 @@ pub async fn gateway() -> Gateway {
     let parts = Parts {
         config: GatewayConfig::new(std::env::temp_dir()),
         engine: engine.unwrap(),
-        audit: Audit::start(Arc::clone(&store) as _),
+        audit: Audit::start(Arc::clone(&store) as _, [9; 32]),
         store: store as Arc<dyn Store>,
         scrubber: Scrubber::new(),
         egress: Arc::new(Egress::new(EgressConfig::default()).unwrap()),
