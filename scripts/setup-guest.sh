@@ -156,8 +156,9 @@ if ! have_packages; then
 fi
 linker=$(find_linker) ||
     fail "no wasm-component-ld: it comes with a rustup toolchain (lib/rustlib/*/bin); install one and run this again"
+wasm_ld=$(command -v wasm-ld-22 || command -v wasm-ld) || fail "no wasm-ld, which the package lld-22 should have brought"
 unpack_wasi_libc
 write_env /usr/bin/cargo /usr/bin/rustc "-Zbuild-std=std,panic_abort" RUSTC_BOOTSTRAP=1 \
     "CARGO_TARGET_WASM32_WASIP2_LINKER=$linker" \
-    "RUSTFLAGS=-C link-self-contained=no -L native=$sysroot -C link-arg=$sysroot/crt1-reactor.o"
+    "RUSTFLAGS=-C link-self-contained=no -L native=$sysroot -C link-arg=$sysroot/crt1-reactor.o -C link-arg=--wasm-ld-path=$wasm_ld"
 say "ready: $(/usr/bin/rustc --version) with the standard library built from source ($env_file)"
