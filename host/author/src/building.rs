@@ -24,7 +24,11 @@ pub struct BuildOptions {
 ///
 /// # Errors
 /// A manifest that is wrong, no toolchain, a plugin that does not compile or exports no tools, or what the file system says.
-pub fn build_plugin(dir: &Path, options: &BuildOptions, progress: &mut dyn FnMut(&str)) -> Result<PathBuf, AuthorError> {
+pub fn build_plugin(
+    dir: &Path,
+    options: &BuildOptions,
+    progress: &mut dyn FnMut(&str),
+) -> Result<PathBuf, AuthorError> {
     let (text, manifest) = read_manifest(dir)?;
     if !dir.join("Cargo.toml").is_file() {
         return Err(AuthorError::NoPlugin { dir: dir.to_owned(), file: "Cargo.toml" });
@@ -85,7 +89,9 @@ fn start(dir: &Path, toolchain: &Toolchain) -> Result<Child, AuthorError> {
     cargo.current_dir(dir).arg("build").args(["--release", "--lib", "--target", TARGET]);
     cargo.arg("--message-format=json-render-diagnostics").args(&toolchain.arguments);
     // What is meant for compiling the host would reach the guest too.
-    for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR"] {
+    for name in
+        ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS", "CARGO_BUILD_TARGET", "CARGO_TARGET_DIR"]
+    {
         cargo.env_remove(name);
     }
     cargo.envs(toolchain.env.iter().map(|(name, value)| (name, value)));
@@ -105,13 +111,18 @@ fn artifacts(messages: impl BufRead) -> Vec<PathBuf> {
     let lines = messages.lines().map_while(Result::ok);
     let messages = lines.filter_map(|line| serde_json::from_str::<serde_json::Value>(&line).ok());
     let made = messages.filter(|message| message.get("reason").is_some_and(|reason| reason == "compiler-artifact"));
-    let files = made.filter_map(|message| message.get("filenames").and_then(serde_json::Value::as_array).cloned()).flatten();
-    files.filter_map(|file| file.as_str().map(PathBuf::from)).filter(|file| file.extension().is_some_and(|end| end == "wasm")).collect()
+    let files =
+        made.filter_map(|message| message.get("filenames").and_then(serde_json::Value::as_array).cloned()).flatten();
+    files
+        .filter_map(|file| file.as_str().map(PathBuf::from))
+        .filter(|file| file.extension().is_some_and(|end| end == "wasm"))
+        .collect()
 }
 
 /// Cargo's own steps are progress; everything else is for the author's eyes.
 fn pass_on(lines: impl BufRead, progress: &mut dyn FnMut(&str)) {
-    const STEPS: [&str; 9] = ["Compiling", "Downloading", "Downloaded", "Updating", "Locking", "Adding", "Fresh", "Finished", "Blocking"];
+    const STEPS: [&str; 9] =
+        ["Compiling", "Downloading", "Downloaded", "Updating", "Locking", "Adding", "Fresh", "Finished", "Blocking"];
     let terminal = std::io::stderr().is_terminal();
     for line in lines.split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);

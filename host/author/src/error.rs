@@ -19,7 +19,9 @@ pub enum AuthorError {
     #[error("the folder `{}` is not empty; choose another, or remove what is in it", .0.display())]
     NotEmpty(PathBuf),
     /// The SDK is nowhere to be found.
-    #[error("the Rust SDK was not found near this program or the current folder; set CAISSON_SDK to the folder `sdk/rust/sdk` of a checkout")]
+    #[error(
+        "the Rust SDK was not found near this program or the current folder; set CAISSON_SDK to the folder `sdk/rust/sdk` of a checkout"
+    )]
     NoSdk,
     /// `CAISSON_SDK` names a folder that is not it.
     #[error("CAISSON_SDK is `{}`, where no `Cargo.toml` of `caisson-sdk` is; set it to the folder `sdk/rust/sdk` of a checkout", .0.display())]

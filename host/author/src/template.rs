@@ -16,10 +16,69 @@ const MAX_NAME: usize = 60;
 
 /// Names that cargo or the compiler would trip over.
 const TAKEN: &[&str] = &[
-    "abstract", "alloc", "as", "async", "await", "become", "box", "break", "build", "caisson-sdk", "const", "continue", "core", "crate", "deps", "do",
-    "dyn", "else", "enum", "examples", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "incremental", "let", "loop", "macro", "match",
-    "mod", "move", "mut", "override", "priv", "proc-macro", "pub", "ref", "return", "schemars", "self", "serde", "static", "std", "struct", "super",
-    "test", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    "abstract",
+    "alloc",
+    "as",
+    "async",
+    "await",
+    "become",
+    "box",
+    "break",
+    "build",
+    "caisson-sdk",
+    "const",
+    "continue",
+    "core",
+    "crate",
+    "deps",
+    "do",
+    "dyn",
+    "else",
+    "enum",
+    "examples",
+    "extern",
+    "false",
+    "final",
+    "fn",
+    "for",
+    "gen",
+    "if",
+    "impl",
+    "in",
+    "incremental",
+    "let",
+    "loop",
+    "macro",
+    "match",
+    "mod",
+    "move",
+    "mut",
+    "override",
+    "priv",
+    "proc-macro",
+    "pub",
+    "ref",
+    "return",
+    "schemars",
+    "self",
+    "serde",
+    "static",
+    "std",
+    "struct",
+    "super",
+    "test",
+    "trait",
+    "true",
+    "try",
+    "type",
+    "typeof",
+    "unsafe",
+    "unsized",
+    "use",
+    "virtual",
+    "where",
+    "while",
+    "yield",
 ];
 
 /// The files of the Rust template, with `{{name}}`, `{{tool}}` and `{{sdk}}` to be filled in.
@@ -66,7 +125,10 @@ fn check_name(name: &str) -> Result<(), AuthorError> {
         return bad("use lower case letters, digits and `-`, and start with a letter, such as `weather`".into());
     }
     if name.len() > MAX_NAME {
-        return bad(format!("it has {} letters; at most {MAX_NAME} fit, because its tool's name is made from it", name.len()));
+        return bad(format!(
+            "it has {} letters; at most {MAX_NAME} fit, because its tool's name is made from it",
+            name.len()
+        ));
     }
     if TAKEN.contains(&name) {
         return bad(format!("Rust uses that word itself; try `{name}-tools`"));

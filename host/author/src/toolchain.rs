@@ -58,9 +58,17 @@ impl Toolchain {
             let at = env.iter().position(|(name, _)| name == wanted)?;
             Some(env.remove(at).1)
         };
-        let cargo = take("CAISSON_GUEST_CARGO").ok_or_else(|| AuthorError::BadToolchainFile { path: file.clone(), line: 1 })?;
-        let arguments = take("CAISSON_GUEST_CARGO_ARGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
-        Ok(Self { cargo: cargo.into(), arguments, env, target_dir: Some(folder.join("guest-target")), told_by: Some(file) })
+        let cargo =
+            take("CAISSON_GUEST_CARGO").ok_or_else(|| AuthorError::BadToolchainFile { path: file.clone(), line: 1 })?;
+        let arguments =
+            take("CAISSON_GUEST_CARGO_ARGS").unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+        Ok(Self {
+            cargo: cargo.into(),
+            arguments,
+            env,
+            target_dir: Some(folder.join("guest-target")),
+            told_by: Some(file),
+        })
     }
 }
 

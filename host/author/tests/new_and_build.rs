@@ -78,7 +78,8 @@ fn the_template_builds_to_a_component_with_its_manifest_and_no_more_imports_than
     assert_eq!(Manifest::parse(&manifest).unwrap().plugin.name, "weather");
     let info = inspect_component(&component, 4 << 20).unwrap();
     assert_eq!(info.exports, ["caisson:plugin/tools@0.1.0"]);
-    let mut own: Vec<&str> = info.imports.iter().map(String::as_str).filter(|name| name.starts_with("caisson:host/")).collect();
+    let mut own: Vec<&str> =
+        info.imports.iter().map(String::as_str).filter(|name| name.starts_with("caisson:host/")).collect();
     own.sort_unstable();
     assert_eq!(own, ["caisson:host/settings@0.1.0"]);
     assert!(info.imports.iter().any(|name| name.starts_with("wasi:http/outgoing-handler@")), "{:?}", info.imports);
@@ -109,5 +110,8 @@ fn a_plugin_without_http_does_not_import_it(dir: &Path) {
     fs::write(dir.join("src/lib.rs"), text).unwrap();
     let component = fs::read(build(dir).unwrap()).unwrap();
     let imports = inspect_component(&component, 4 << 20).unwrap().imports;
-    assert!(!imports.iter().any(|name| name.starts_with("wasi:http/") || name.starts_with("caisson:host/")), "{imports:?}");
+    assert!(
+        !imports.iter().any(|name| name.starts_with("wasi:http/") || name.starts_with("caisson:host/")),
+        "{imports:?}"
+    );
 }

@@ -13,12 +13,13 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
     let mut read = Options::default();
     let parser = syn::meta::parser(|meta| read.read(&meta));
     syn::parse_macro_input!(options with parser);
-    expand(&read, &function).unwrap_or_else(|error| {
-        // The function stays, so that the error is the only one that the author sees.
-        let told = error.to_compile_error();
-        quote!(#told #function)
-    })
-    .into()
+    expand(&read, &function)
+        .unwrap_or_else(|error| {
+            // The function stays, so that the error is the only one that the author sees.
+            let told = error.to_compile_error();
+            quote!(#told #function)
+        })
+        .into()
 }
 
 #[derive(Default)]
@@ -82,7 +83,10 @@ fn flag(meta: &syn::meta::ParseNestedMeta<'_>) -> Result<bool> {
 fn expand(options: &Options, function: &ItemFn) -> Result<proc_macro2::TokenStream> {
     let signature = &function.sig;
     if let Some(keyword) = &signature.asyncness {
-        return Err(Error::new(keyword.span, "a tool is a plain function: the host runs each call in an instance of its own, remove `async`"));
+        return Err(Error::new(
+            keyword.span,
+            "a tool is a plain function: the host runs each call in an instance of its own, remove `async`",
+        ));
     }
     if !signature.generics.params.is_empty() {
         return Err(Error::new(signature.generics.span(), "a tool cannot be generic: name the argument struct"));
@@ -93,14 +97,18 @@ fn expand(options: &Options, function: &ItemFn) -> Result<proc_macro2::TokenStre
     let name = tool_name(options, function)?;
     let description = description(&function.attrs);
     if description.is_empty() {
-        return Err(Error::new(ident.span(), "write a doc comment (`///`) above this function: it is what the model reads to choose the tool"));
+        return Err(Error::new(
+            ident.span(),
+            "write a doc comment (`///`) above this function: it is what the model reads to choose the tool",
+        ));
     }
     let title = optional(options.title.as_ref().map(|title| quote!(#title.into())));
     let cache_seconds = optional(options.cache_seconds.as_ref().map(|seconds| quote!(#seconds)));
     let max_result_chars = optional(options.max_result_chars.as_ref().map(|chars| quote!(#chars)));
     let groups = &options.groups;
     let (read_only, deferred, idempotent) = (options.read_only, options.deferred, options.idempotent);
-    let returns = optional(options.returns.as_ref().map(|returns| quote!(::caisson_sdk::__private::schema_of::<#returns>())));
+    let returns =
+        optional(options.returns.as_ref().map(|returns| quote!(::caisson_sdk::__private::schema_of::<#returns>())));
     let (parameters, call) = match &arguments {
         Some(kind) => (
             quote!(::caisson_sdk::__private::schema_of::<#kind>()),
@@ -150,7 +158,9 @@ fn argument(function: &ItemFn) -> Result<Option<Type>> {
     let mut inputs = function.sig.inputs.iter();
     let first = match inputs.next() {
         None => return Ok(None),
-        Some(FnArg::Receiver(receiver)) => return Err(Error::new(receiver.span(), "a tool is a free function: remove `self`")),
+        Some(FnArg::Receiver(receiver)) => {
+            return Err(Error::new(receiver.span(), "a tool is a free function: remove `self`"));
+        }
         Some(FnArg::Typed(typed)) => (*typed.ty).clone(),
     };
     match inputs.next() {
@@ -172,19 +182,23 @@ fn tool_name(options: &Options, function: &ItemFn) -> Result<String> {
     if letters && name.len() <= 64 {
         return Ok(name);
     }
-    let message = format!("`{name}` is no tool name: use at most 64 lower case letters, digits and `_`, starting with a letter");
+    let message =
+        format!("`{name}` is no tool name: use at most 64 lower case letters, digits and `_`, starting with a letter");
     Err(Error::new(span, message))
 }
 
 /// The doc comment as one text: lines joined, one leading space of each removed.
 fn description(attributes: &[Attribute]) -> String {
-    let lines = attributes.iter().filter(|attribute| attribute.path().is_ident("doc")).filter_map(|attribute| match &attribute.meta {
-        Meta::NameValue(pair) => match &pair.value {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+    let lines =
+        attributes.iter().filter(|attribute| attribute.path().is_ident("doc")).filter_map(|attribute| match &attribute
+            .meta
+        {
+            Meta::NameValue(pair) => match &pair.value {
+                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+                _ => None,
+            },
             _ => None,
-        },
-        _ => None,
-    });
+        });
     let lines: Vec<String> = lines.map(|line| line.strip_prefix(' ').unwrap_or(&line).trim_end().to_owned()).collect();
     lines.join("\n").trim().to_owned()
 }

@@ -114,7 +114,9 @@ impl From<std::io::Error> for ToolError {
         let reason = match error.kind() {
             ErrorKind::NotFound => Reason::NotFound,
             ErrorKind::InvalidInput => Reason::InvalidArguments,
-            ErrorKind::TimedOut | ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::Unsupported => Reason::Unavailable,
+            ErrorKind::TimedOut | ErrorKind::Interrupted | ErrorKind::WouldBlock | ErrorKind::Unsupported => {
+                Reason::Unavailable
+            }
             _ => Reason::Failed,
         };
         Self::new(reason, error.to_string())

@@ -75,8 +75,8 @@ macro_rules! plugin {
 /// For the macros only: nothing in here is part of the surface.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::export::{Description, Entry, Plugin, Tool, finish, parse};
     #[cfg(target_family = "wasm")]
     pub use crate::export::wasm;
+    pub use crate::export::{Description, Entry, Plugin, Tool, finish, parse};
     pub use crate::schema::{no_arguments, schema_of};
 }

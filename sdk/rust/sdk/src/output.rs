@@ -95,7 +95,9 @@ impl Output {
     pub fn with_structured(mut self, value: impl Serialize) -> Self {
         match serde_json::to_string(&value) {
             Ok(json) => self.structured = Some(json),
-            Err(error) => self.fault = Some(ToolError::failed(format!("the result cannot be written as JSON: {error}"))),
+            Err(error) => {
+                self.fault = Some(ToolError::failed(format!("the result cannot be written as JSON: {error}")))
+            }
         }
         self
     }
@@ -125,7 +127,9 @@ impl Output {
     pub fn with_extra(mut self, value: impl Serialize) -> Self {
         match serde_json::to_string(&value) {
             Ok(json) => self.extra = Some(json),
-            Err(error) => self.fault = Some(ToolError::failed(format!("the extra data cannot be written as JSON: {error}"))),
+            Err(error) => {
+                self.fault = Some(ToolError::failed(format!("the extra data cannot be written as JSON: {error}")))
+            }
         }
         self
     }

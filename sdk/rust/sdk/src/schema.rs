@@ -31,17 +31,22 @@ pub fn no_arguments() -> String {
 /// spread over several subschemas (`open`), each of them would forbid the others', so those stay as they are.
 fn close(schema: &mut Value, open: bool) {
     let Some(object) = schema.as_object_mut() else { return };
-    let spread = ["allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties"].iter().any(|key| object.contains_key(*key));
+    let spread =
+        ["allOf", "anyOf", "oneOf", "$ref", "if", "patternProperties"].iter().any(|key| object.contains_key(*key));
     let has_properties = object.contains_key("properties");
     if has_properties && !spread && !open {
         object.entry("additionalProperties").or_insert(Value::Bool(false));
     }
     for (key, value) in object.iter_mut() {
         match key.as_str() {
-            "properties" | "$defs" => value.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(|inner| close(inner, false)),
+            "properties" | "$defs" => {
+                value.as_object_mut().into_iter().flat_map(Map::values_mut).for_each(|inner| close(inner, false))
+            }
             "items" | "additionalProperties" => close(value, false),
             "prefixItems" => value.as_array_mut().into_iter().flatten().for_each(|inner| close(inner, false)),
-            "anyOf" | "oneOf" => value.as_array_mut().into_iter().flatten().for_each(|inner| close(inner, open || has_properties)),
+            "anyOf" | "oneOf" => {
+                value.as_array_mut().into_iter().flatten().for_each(|inner| close(inner, open || has_properties))
+            }
             "allOf" => value.as_array_mut().into_iter().flatten().for_each(|inner| close(inner, true)),
             _ => {}
         }

@@ -15,7 +15,10 @@ fn read<T: DeserializeOwned>(json: &str) -> Result<T, ToolError> {
     let mut reader = serde_json::Deserializer::from_str(json);
     serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
-        ToolError::failed(format!("the plugin's settings do not fit at `{path}`: {}; ask the operator to correct them", error.into_inner()))
+        ToolError::failed(format!(
+            "the plugin's settings do not fit at `{path}`: {}; ask the operator to correct them",
+            error.into_inner()
+        ))
     })
 }
 

@@ -1,5 +1,11 @@
 //! The contract's bindings and the way between its records and this crate's types.
-#![allow(missing_docs, clippy::all, clippy::indexing_slicing, clippy::unwrap_used, reason = "most of this module is generated")]
+#![allow(
+    missing_docs,
+    clippy::all,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "most of this module is generated"
+)]
 
 wit_bindgen::generate!({
     path: ["../../../wit/plugin", "../../../wit/host"],
@@ -96,9 +102,13 @@ impl From<host::failures::Failure> for crate::ToolError {
         let reason = match failure.code {
             Code::Invalid => crate::Reason::InvalidArguments,
             Code::NotFound => crate::Reason::NotFound,
-            Code::NotGranted | Code::Denied | Code::NeedsApproval | Code::Quota | Code::RateLimited | Code::Cancelled | Code::Unavailable => {
-                crate::Reason::Unavailable
-            }
+            Code::NotGranted
+            | Code::Denied
+            | Code::NeedsApproval
+            | Code::Quota
+            | Code::RateLimited
+            | Code::Cancelled
+            | Code::Unavailable => crate::Reason::Unavailable,
             Code::Conflict | Code::Failed => crate::Reason::Failed,
         };
         Self { reason, message: failure.message, retry_after_ms: failure.retry_after_ms, details: failure.details }

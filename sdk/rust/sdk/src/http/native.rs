@@ -28,10 +28,19 @@ enum Framing {
 }
 
 pub(super) fn send(request: &Request, url: &Url<'_>) -> Result<Response, ToolError> {
-    let stream = TcpStream::connect_timeout(&address(url)?, request.connect_timeout.unwrap_or(PATIENCE)).map_err(|error| broken(&error))?;
+    let stream = TcpStream::connect_timeout(&address(url)?, request.connect_timeout.unwrap_or(PATIENCE))
+        .map_err(|error| broken(&error))?;
     let wait = request.first_byte_timeout.or(request.between_bytes_timeout).unwrap_or(PATIENCE);
-    stream.set_read_timeout(Some(wait)).and_then(|()| stream.set_write_timeout(Some(PATIENCE))).map_err(|error| broken(&error))?;
-    let mut head = format!("{} {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", request.method, url.path_with_query(), url.authority);
+    stream
+        .set_read_timeout(Some(wait))
+        .and_then(|()| stream.set_write_timeout(Some(PATIENCE)))
+        .map_err(|error| broken(&error))?;
+    let mut head = format!(
+        "{} {} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n",
+        request.method,
+        url.path_with_query(),
+        url.authority
+    );
     for (name, value) in &request.headers {
         if name.contains([':', '\r', '\n', ' ']) || value.contains(['\r', '\n']) {
             return Err(ToolError::invalid_arguments(format!("`{name}` is no header that can be sent")));
@@ -42,7 +51,10 @@ pub(super) fn send(request: &Request, url: &Url<'_>) -> Result<Response, ToolErr
         head.push_str(&format!("content-length: {}\r\n", request.body.len()));
     }
     head.push_str("\r\n");
-    (&stream).write_all(head.as_bytes()).and_then(|()| (&stream).write_all(&request.body)).map_err(|error| broken(&error))?;
+    (&stream)
+        .write_all(head.as_bytes())
+        .and_then(|()| (&stream).write_all(&request.body))
+        .map_err(|error| broken(&error))?;
     read_head(BufReader::new(stream), request.method == "HEAD")
 }
 
@@ -57,7 +69,10 @@ fn address(url: &Url<'_>) -> Result<SocketAddr, ToolError> {
     if url.https || url.authority.contains('@') {
         return Err(refused());
     }
-    let with_port = if url.authority.ends_with(|c: char| c.is_ascii_digit()) && url.authority.contains(':') && !url.authority.ends_with(']') {
+    let with_port = if url.authority.ends_with(|c: char| c.is_ascii_digit())
+        && url.authority.contains(':')
+        && !url.authority.ends_with(']')
+    {
         url.authority.to_owned()
     } else {
         format!("{}:80", url.authority)
@@ -68,12 +83,20 @@ fn address(url: &Url<'_>) -> Result<SocketAddr, ToolError> {
     if !local {
         return Err(refused());
     }
-    with_port.to_socket_addrs().map_err(|error| broken(&error))?.find(|address| address.ip().is_loopback()).ok_or_else(refused)
+    with_port
+        .to_socket_addrs()
+        .map_err(|error| broken(&error))?
+        .find(|address| address.ip().is_loopback())
+        .ok_or_else(refused)
 }
 
 fn read_head(mut reader: BufReader<TcpStream>, no_body: bool) -> Result<Response, ToolError> {
     let status_line = line(&mut reader)?;
-    let status = status_line.split(' ').nth(1).and_then(|status| status.parse().ok()).ok_or_else(|| ToolError::unavailable("the server speaks no HTTP"))?;
+    let status = status_line
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok())
+        .ok_or_else(|| ToolError::unavailable("the server speaks no HTTP"))?;
     let mut headers = Vec::new();
     loop {
         let header = line(&mut reader)?;

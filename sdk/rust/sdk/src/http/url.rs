@@ -62,7 +62,13 @@ mod tests {
 
     #[test]
     fn what_is_no_url_is_refused_with_the_reason() {
-        for (url, why) in [("oslo", "https://"), ("ftp://a/", "only"), ("http://", "host"), ("http://a b/", "white space"), ("http:///x", "host")] {
+        for (url, why) in [
+            ("oslo", "https://"),
+            ("ftp://a/", "only"),
+            ("http://", "host"),
+            ("http://a b/", "white space"),
+            ("http:///x", "host"),
+        ] {
             assert!(parse(url).unwrap_err().message().contains(why), "{url}");
         }
     }

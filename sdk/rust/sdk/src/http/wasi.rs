@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use wasip2::http::outgoing_handler;
 use wasip2::http::types::{
-    ErrorCode, Fields, FutureIncomingResponse, IncomingBody, IncomingResponse, Method, OutgoingBody, OutgoingRequest, RequestOptions, Scheme,
+    ErrorCode, Fields, FutureIncomingResponse, IncomingBody, IncomingResponse, Method, OutgoingBody, OutgoingRequest,
+    RequestOptions, Scheme,
 };
 use wasip2::io::streams::{InputStream, StreamError};
 
@@ -42,19 +43,26 @@ pub(super) fn send(request: &Request, url: &Url<'_>) -> Result<Response, ToolErr
 }
 
 fn head(request: &Request, url: &Url<'_>) -> Result<OutgoingRequest, ToolError> {
-    let mut entries: Vec<(String, Vec<u8>)> = request.headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes())).collect();
+    let mut entries: Vec<(String, Vec<u8>)> =
+        request.headers.iter().map(|(name, value)| (name.clone(), value.clone().into_bytes())).collect();
     if !request.body.is_empty() && !entries.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-length")) {
         entries.push(("content-length".to_owned(), request.body.len().to_string().into_bytes()));
     }
     let fields = Fields::from_list(&entries).map_err(|error| {
-        ToolError::invalid_arguments(format!("a header of the request cannot be sent ({error:?}): the host sets connection headers itself"))
+        ToolError::invalid_arguments(format!(
+            "a header of the request cannot be sent ({error:?}): the host sets connection headers itself"
+        ))
     })?;
     let outgoing = OutgoingRequest::new(fields);
     let path = url.path_with_query();
     let scheme = if url.https { Scheme::Https } else { Scheme::Http };
     let set = outgoing.set_method(&method(&request.method)).and_then(|()| outgoing.set_scheme(Some(&scheme)));
-    let set = set.and_then(|()| outgoing.set_authority(Some(url.authority))).and_then(|()| outgoing.set_path_with_query(Some(&path)));
-    set.map_err(|()| ToolError::invalid_arguments(format!("`{} {}` is no request that can be sent", request.method, request.url)))?;
+    let set = set
+        .and_then(|()| outgoing.set_authority(Some(url.authority)))
+        .and_then(|()| outgoing.set_path_with_query(Some(&path)));
+    set.map_err(|()| {
+        ToolError::invalid_arguments(format!("`{} {}` is no request that can be sent", request.method, request.url))
+    })?;
     Ok(outgoing)
 }
 
@@ -74,8 +82,10 @@ fn method(name: &str) -> Method {
 }
 
 fn options(request: &Request) -> Result<Option<RequestOptions>, ToolError> {
-    let nanoseconds = |timeout: Option<Duration>| timeout.map(|timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
-    let timeouts = [request.connect_timeout, request.first_byte_timeout, request.between_bytes_timeout].map(nanoseconds);
+    let nanoseconds =
+        |timeout: Option<Duration>| timeout.map(|timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
+    let timeouts =
+        [request.connect_timeout, request.first_byte_timeout, request.between_bytes_timeout].map(nanoseconds);
     if timeouts.iter().all(Option::is_none) {
         return Ok(None);
     }
@@ -88,7 +98,9 @@ fn options(request: &Request) -> Result<Option<RequestOptions>, ToolError> {
 }
 
 fn write(body: OutgoingBody, bytes: &[u8]) -> Result<(), ToolError> {
-    let failed = |error: &dyn std::fmt::Debug| ToolError::unavailable(format!("the request's body did not get through: {error:?}"));
+    let failed = |error: &dyn std::fmt::Debug| {
+        ToolError::unavailable(format!("the request's body did not get through: {error:?}"))
+    };
     if !bytes.is_empty() {
         let stream = body.write().map_err(|()| failed(&"no stream"))?;
         for piece in bytes.chunks(PIECE) {
@@ -111,7 +123,9 @@ fn wait(future: &FutureIncomingResponse) -> Result<Option<IncomingResponse>, Err
 fn read_head(response: IncomingResponse) -> Result<Response, ToolError> {
     let status = response.status();
     let headers = response.headers().entries().into_iter();
-    let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), String::from_utf8_lossy(&value).into_owned())).collect();
+    let headers = headers
+        .map(|(name, value)| (name.to_ascii_lowercase(), String::from_utf8_lossy(&value).into_owned()))
+        .collect();
     let body = response.consume().map_err(|()| ToolError::failed("the answer's body cannot be opened"))?;
     let stream = body.stream().map_err(|()| ToolError::failed("the answer's body cannot be read"))?;
     Ok(Response { status, headers, body: Body { stream, _body: body, _response: response } })
@@ -143,10 +157,15 @@ fn told(code: &ErrorCode, request: &Request) -> ToolError {
         ErrorCode::DnsError(_) | ErrorCode::DnsTimeout | ErrorCode::DestinationNotFound => {
             ToolError::unavailable(format!("the host of `{url}` was not found; check its name"))
         }
-        ErrorCode::ConnectionTimeout | ErrorCode::ConnectionReadTimeout | ErrorCode::ConnectionWriteTimeout | ErrorCode::HttpResponseTimeout => {
+        ErrorCode::ConnectionTimeout
+        | ErrorCode::ConnectionReadTimeout
+        | ErrorCode::ConnectionWriteTimeout
+        | ErrorCode::HttpResponseTimeout => {
             ToolError::unavailable(format!("the server of `{url}` did not answer in time; try again later"))
         }
-        ErrorCode::InternalError(Some(message)) => ToolError::unavailable(format!("`{method} {url}` failed: {message}")),
+        ErrorCode::InternalError(Some(message)) => {
+            ToolError::unavailable(format!("`{method} {url}` failed: {message}"))
+        }
         other => ToolError::unavailable(format!("`{method} {url}` failed: {other:?}")),
     }
 }
