@@ -43,6 +43,23 @@ fn seal(digest: &str, key: &[u8; 32]) -> String {
     blake3::keyed_hash(key, digest.as_bytes()).to_hex().to_string()
 }
 
+/// The end of the chain: one a node, replaced with each batch. Since it is keyed and only the newest is kept, a chain that was cut anywhere has no
+/// head that fits, unless whoever cut it kept an old one (a restored backup; whoever must see that notes the count of [`Verifier::end`] elsewhere).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// Number of the newest record.
+    pub number: u64,
+    /// Its digest and number, keyed like a checkpoint, hex.
+    pub seal: String,
+}
+
+impl Head {
+    pub(crate) fn new(number: u64, digest: &str, key: &[u8; 32]) -> Self {
+        // Another text than a checkpoint's, so that no checkpoint can pass for a head.
+        Self { number, seal: seal(&format!("head {number} {digest}"), key) }
+    }
+}
+
 /// Where a chain breaks, and how.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the audit chain breaks at record {number}: {how}")]
@@ -53,34 +70,72 @@ pub struct Broken {
     pub how: &'static str,
 }
 
-/// Checks a chain from its first record. `sealed_up_to` is the number of the newest checkpoint that the reader knows to have existed (0 for none): a
-/// chain that ends before it was cut.
-///
-/// # Errors
-/// The first fault.
-pub fn verify(records: &[Record], key: &[u8; 32], sealed_up_to: u64) -> Result<(), Broken> {
-    let mut previous = GENESIS;
-    for (index, record) in records.iter().enumerate() {
-        let number = index as u64 + 1;
+/// Checks a chain from its first record, as many records at a time as its reader likes.
+pub struct Verifier {
+    key: [u8; 32],
+    number: u64,
+    digest: String,
+}
+
+impl Verifier {
+    /// At the start of a chain whose checkpoints are authenticated with `key`.
+    #[must_use]
+    pub fn new(key: [u8; 32]) -> Self {
+        Self { key, number: 0, digest: GENESIS.to_owned() }
+    }
+
+    /// Checks the next record.
+    ///
+    /// # Errors
+    /// Its fault.
+    pub fn next(&mut self, record: &Record) -> Result<(), Broken> {
+        let number = self.number + 1;
         let broken = |how| Err(Broken { number, how });
         if record.number != number {
             return broken("a record is missing or out of order");
         }
-        if record.digest != digest(number, previous, &record.event) {
+        if record.digest != digest(number, &self.digest, &record.event) {
             return broken("it was changed, or the one before it was");
         }
         match (&record.checkpoint, number.is_multiple_of(CHECKPOINT_EVERY)) {
-            (Some(checkpoint), true) if *checkpoint == seal(&record.digest, key) => {}
+            (Some(checkpoint), true) if *checkpoint == seal(&record.digest, &self.key) => {}
             (None, false) => {}
             _ => return broken("its checkpoint is missing or not authentic"),
         }
-        previous = &record.digest;
+        self.number = number;
+        self.digest.clone_from(&record.digest);
+        Ok(())
     }
-    let last = records.len() as u64;
-    if last < sealed_up_to {
-        return Err(Broken { number: last + 1, how: "the chain ends before a checkpoint that existed" });
+
+    /// Checks that the chain ends where its head says; how many records it has.
+    ///
+    /// # Errors
+    /// The first record that is missing or follows the end.
+    pub fn end(self, head: Option<&Head>) -> Result<u64, Broken> {
+        let number = self.number;
+        match head {
+            None if number == 0 => Ok(0),
+            None => Err(Broken { number, how: "the seal of the chain's end is missing" }),
+            Some(head) if head.number > number => Err(Broken { number: number + 1, how: "the chain was cut off here" }),
+            Some(head) if head.number < number => Err(Broken { number: head.number + 1, how: "it follows the sealed end" }),
+            Some(head) if *head != Head::new(number, &self.digest, &self.key) => {
+                Err(Broken { number, how: "the seal of the chain's end is not authentic" })
+            }
+            Some(_) => Ok(number),
+        }
     }
-    Ok(())
+}
+
+/// Checks a whole chain with its head; how many records it has.
+///
+/// # Errors
+/// The first fault.
+pub fn verify<'a>(records: impl IntoIterator<Item = &'a Record>, key: &[u8; 32], head: Option<&Head>) -> Result<u64, Broken> {
+    let mut verifier = Verifier::new(*key);
+    for record in records {
+        verifier.next(record)?;
+    }
+    verifier.end(head)
 }
 
 #[cfg(test)]
@@ -90,7 +145,7 @@ mod tests {
 
     const KEY: [u8; 32] = [7; 32];
 
-    fn chain(length: u64) -> Vec<Record> {
+    fn chain(length: u64) -> (Vec<Record>, Head) {
         let mut previous = GENESIS.to_owned();
         let mut records = Vec::new();
         for number in 1..=length {
@@ -106,24 +161,29 @@ mod tests {
             previous.clone_from(&record.digest);
             records.push(record);
         }
-        records
+        let head = Head::new(length, &previous, &KEY);
+        (records, head)
+    }
+
+    fn broken_at(records: &[Record], head: &Head) -> Option<u64> {
+        verify(records, &KEY, Some(head)).err().map(|broken| broken.number)
     }
 
     #[test]
     fn a_change_is_found_where_it_is() {
-        let mut records = chain(100);
+        let (mut records, head) = chain(100);
         records[41].event = records[41].event.replace("42", "43");
-        assert_eq!(verify(&records, &KEY, 0).map_err(|b| b.number), Err(42));
+        assert_eq!(broken_at(&records, &head), Some(42));
     }
 
     #[test]
     fn a_missing_record_and_another_order_are_found() {
-        let mut records = chain(100);
+        let (mut records, head) = chain(100);
         records.remove(9);
-        assert_eq!(verify(&records, &KEY, 0).map_err(|b| b.number), Err(10));
-        let mut records = chain(100);
+        assert_eq!(broken_at(&records, &head), Some(10));
+        let (mut records, head) = chain(100);
         records.swap(20, 21);
-        assert_eq!(verify(&records, &KEY, 0).map_err(|b| b.number), Err(21));
+        assert_eq!(broken_at(&records, &head), Some(21));
     }
 
     #[test]
@@ -136,14 +196,32 @@ mod tests {
                 record
             })
             .collect();
-        assert_eq!(verify(&forged, &KEY, 0).map_err(|b| b.number), Err(CHECKPOINT_EVERY));
+        assert_eq!(broken_at(&forged, &Head::new(100, &previous, &[8; 32])), Some(CHECKPOINT_EVERY));
+        let short = &forged[..10];
+        assert_eq!(broken_at(short, &Head::new(10, &short[9].digest, &[8; 32])), Some(10));
     }
 
     #[test]
-    fn a_chain_cut_before_a_known_checkpoint_is_found_and_a_whole_one_passes() {
-        let records = chain(130);
-        assert_eq!(verify(&records[..127], &KEY, 128).map_err(|b| b.number), Err(128));
-        assert_eq!(verify(&records, &KEY, 128), Ok(()));
-        assert_eq!(verify(&[], &KEY, 0), Ok(()));
+    fn a_cut_is_found_wherever_it_is() {
+        let (records, head) = chain(130);
+        for length in [0, 1, 63, 64, 127, 128, 129] {
+            assert_eq!(broken_at(&records[..length], &head), Some(length as u64 + 1));
+        }
+        // With its number lowered the head does not fit, nor does a checkpoint in its place, nor none.
+        let lowered = Head { number: 128, ..head.clone() };
+        assert_eq!(broken_at(&records[..128], &lowered), Some(128));
+        let checkpoint = Head { number: 128, seal: records[127].checkpoint.clone().unwrap_or_default() };
+        assert_eq!(broken_at(&records[..128], &checkpoint), Some(128));
+        assert_eq!(verify(&records[..128], &KEY, None).map_err(|b| b.number), Err(128));
+        // One put behind the end is found as well.
+        let more = link(131, &records[129].digest, &AuditEvent::Lost { count: 1 }, &KEY);
+        assert_eq!(broken_at(&[records.clone(), vec![more]].concat(), &head), Some(131));
+    }
+
+    #[test]
+    fn a_whole_chain_passes() {
+        let (records, head) = chain(130);
+        assert_eq!(verify(&records, &KEY, Some(&head)), Ok(130));
+        assert_eq!(verify(&[], &KEY, None), Ok(0));
     }
 }

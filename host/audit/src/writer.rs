@@ -1,6 +1,6 @@
 //! From the stations to the sink, without holding a call up.
 
-use crate::chain::{GENESIS, Record, link};
+use crate::chain::{GENESIS, Head, Record, link};
 use crate::event::AuditEvent;
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -8,14 +8,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 
-/// Events that may wait for the writer: some seconds of a busy gateway, about a megabyte.
-const QUEUE: usize = 4_096;
+/// Events that may wait for the writer: a slow sync of the disk under a busy gateway; some 500 bytes each, so about a megabyte.
+const QUEUE: usize = 2_048;
 
 /// Records written at once.
 const BATCH: usize = 512;
 
 /// Pause after the sink failed.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// How long a flush waits: a gateway that stops must stop also where the disk is full.
+const FLUSH: Duration = Duration::from_secs(10);
 
 /// The sink could not keep records.
 #[derive(Debug, thiserror::Error)]
@@ -27,8 +30,8 @@ pub struct SinkError(pub String);
 pub trait AuditSink: Send + Sync + 'static {
     /// Number and digest of the newest record; `None` for an empty chain.
     async fn newest(&self) -> Result<Option<(u64, String)>, SinkError>;
-    /// Keeps records, all or none.
-    async fn append(&self, records: &[Record]) -> Result<(), SinkError>;
+    /// Keeps records and replaces the head, all or none. A number that is taken (two programs on one chain) is an error.
+    async fn append(&self, records: &[Record], head: &Head) -> Result<(), SinkError>;
 }
 
 enum Message {
@@ -61,12 +64,17 @@ impl Audit {
         }
     }
 
-    /// Waits until everything recorded so far is kept.
+    /// Waits until everything recorded so far is kept, ten seconds at most.
     pub async fn flush(&self) {
-        let (done, wait) = oneshot::channel();
-        if self.queue.send(Message::Flush(done)).await.is_ok() {
-            let _ = wait.await;
+        if !self.flush_within(FLUSH).await {
+            tracing::error!("the newest audit records could not be kept in time");
         }
+    }
+
+    async fn flush_within(&self, most: Duration) -> bool {
+        let (done, wait) = oneshot::channel();
+        let flushed = async { self.queue.send(Message::Flush(done)).await.is_ok() && wait.await.is_ok() };
+        tokio::time::timeout(most, flushed).await.unwrap_or(false)
     }
 }
 
@@ -127,7 +135,7 @@ impl Writer {
             digest.clone_from(&record.digest);
             records.push(record);
         }
-        self.sink.append(&records).await?;
+        self.sink.append(&records, &Head::new(number, &digest, &self.key)).await?;
         self.tail = Some((number, digest));
         Ok(())
     }
@@ -144,24 +152,26 @@ mod tests {
     /// Keeps records in memory, a batch for each permit.
     struct Slow {
         permits: Semaphore,
-        records: Mutex<Vec<Record>>,
+        kept: Mutex<(Vec<Record>, Option<Head>)>,
     }
 
     #[async_trait]
     impl AuditSink for Slow {
         async fn newest(&self) -> Result<Option<(u64, String)>, SinkError> {
-            Ok(self.records.lock().unwrap().last().map(|r| (r.number, r.digest.clone())))
+            Ok(self.kept.lock().unwrap().0.last().map(|r| (r.number, r.digest.clone())))
         }
-        async fn append(&self, records: &[Record]) -> Result<(), SinkError> {
+        async fn append(&self, records: &[Record], head: &Head) -> Result<(), SinkError> {
             self.permits.acquire().await.unwrap().forget();
-            self.records.lock().unwrap().extend_from_slice(records);
+            let mut kept = self.kept.lock().unwrap();
+            kept.0.extend_from_slice(records);
+            kept.1 = Some(head.clone());
             Ok(())
         }
     }
 
     #[tokio::test]
     async fn a_stuck_sink_holds_nobody_up_and_what_is_lost_is_counted() {
-        let sink = Arc::new(Slow { permits: Semaphore::new(0), records: Mutex::default() });
+        let sink = Arc::new(Slow { permits: Semaphore::new(0), kept: Mutex::default() });
         let audit = Audit::start(Arc::clone(&sink) as _, [1; 32]);
         let sent = (QUEUE + BATCH + 1_000) as u64;
         for _ in 0..sent {
@@ -171,7 +181,7 @@ mod tests {
         audit.flush().await;
         audit.record(AuditEvent::Lost { count: 0 });
         audit.flush().await;
-        let records = sink.records.lock().unwrap();
+        let (records, head) = &*sink.kept.lock().unwrap();
         let kept = records.iter().filter(|r| r.event.contains("\"count\":0")).count() as u64;
         let counted: u64 = records
             .iter()
@@ -182,6 +192,47 @@ mod tests {
             .sum();
         assert!(counted > 0);
         assert_eq!(kept + counted, sent + 1);
-        verify(&records, &[1; 32], 0).unwrap();
+        assert_eq!(verify(records, &[1; 32], head.as_ref()), Ok(records.len() as u64));
+    }
+
+    #[tokio::test]
+    async fn a_gateway_stops_although_its_sink_is_stuck() {
+        let sink = Arc::new(Slow { permits: Semaphore::new(0), kept: Mutex::default() });
+        let audit = Audit::start(sink, [1; 32]);
+        audit.record(AuditEvent::Lost { count: 0 });
+        assert!(!audit.flush_within(Duration::ZERO).await);
+    }
+
+    /// Refuses the first batch and lets somebody else write in between, as a second program on the same chain does.
+    struct Shared(Mutex<(Vec<Record>, Option<Head>)>);
+
+    #[async_trait]
+    impl AuditSink for Shared {
+        async fn newest(&self) -> Result<Option<(u64, String)>, SinkError> {
+            Ok(self.0.lock().unwrap().0.last().map(|r| (r.number, r.digest.clone())))
+        }
+        async fn append(&self, records: &[Record], head: &Head) -> Result<(), SinkError> {
+            let mut kept = self.0.lock().unwrap();
+            if kept.0.is_empty() {
+                let other = link(1, GENESIS, &AuditEvent::Lost { count: 7 }, &[1; 32]);
+                kept.0.push(other);
+            }
+            if records[0].number != kept.0.len() as u64 + 1 {
+                return Err(SinkError("the number is taken".into()));
+            }
+            kept.0.extend_from_slice(records);
+            kept.1 = Some(head.clone());
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_batch_whose_place_is_taken_is_linked_again() {
+        let sink = Arc::new(Shared(Mutex::default()));
+        let audit = Audit::start(Arc::clone(&sink) as _, [1; 32]);
+        audit.record(AuditEvent::Lost { count: 1 });
+        audit.flush().await;
+        let (records, head) = &*sink.0.lock().unwrap();
+        assert_eq!(verify(records, &[1; 32], head.as_ref()), Ok(2));
     }
 }

@@ -2,8 +2,8 @@
 
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use aes_gcm::{Aes256Gcm, Key, Nonce};
-use std::io::{Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
@@ -15,6 +15,12 @@ const NONCE: usize = 12;
 
 /// The key that everything secret hangs on: 32 random bytes outside the database. It cannot print itself.
 pub struct MasterKey(Zeroizing<[u8; 32]>);
+
+impl std::fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MasterKey(…)")
+    }
+}
 
 /// The key cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -62,26 +68,33 @@ impl MasterKey {
     /// See [`KeyError`].
     pub fn from_file_or_create(path: &Path) -> Result<Self, KeyError> {
         let failed = |source| KeyError::File { path: path.to_owned(), source };
-        match std::fs::File::open(path) {
-            Ok(mut file) => {
-                let mode = file.metadata().map_err(failed)?.permissions().mode();
-                if mode & 0o077 != 0 {
-                    return Err(KeyError::Exposed(path.to_owned()));
-                }
-                let mut text = Zeroizing::new(String::new());
-                file.read_to_string(&mut text).map_err(failed)?;
-                Self::parse(&text).ok_or_else(|| KeyError::Malformed(format!("the key file `{}`", path.display())))
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let key = Self::random()?;
-                let mut file =
-                    std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-                let text: Zeroizing<String> = Zeroizing::new(key.0.iter().map(|byte| format!("{byte:02x}")).collect());
-                file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
-                Ok(key)
-            }
-            Err(error) => Err(failed(error)),
+        match Self::read(path) {
+            Err(KeyError::File { source, .. }) if source.kind() == ErrorKind::NotFound => {}
+            result => return result,
         }
+        let key = Self::random()?;
+        // Written beside and linked into place: a key file is whole or not there, and of two programs that make it at once, one wins.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        let text: Zeroizing<String> = Zeroizing::new(key.0.iter().map(|byte| format!("{byte:02x}")).collect());
+        file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
+        match file.persist_noclobber(path) {
+            Ok(_) => std::fs::File::open(folder).and_then(|dir| dir.sync_all()).map_err(failed).map(|()| key),
+            Err(lost) if lost.error.kind() == ErrorKind::AlreadyExists => Self::read(path),
+            Err(error) => Err(failed(error.error)),
+        }
+    }
+
+    fn read(path: &Path) -> Result<Self, KeyError> {
+        let failed = |source| KeyError::File { path: path.to_owned(), source };
+        let file = std::fs::File::open(path).map_err(failed)?;
+        if file.metadata().map_err(failed)?.permissions().mode() & 0o077 != 0 {
+            return Err(KeyError::Exposed(path.to_owned()));
+        }
+        let mut text = Zeroizing::new(Vec::with_capacity(128));
+        file.take(128).read_to_end(&mut text).map_err(failed)?;
+        let malformed = || KeyError::Malformed(format!("the key file `{}`", path.display()));
+        std::str::from_utf8(&text).ok().and_then(Self::parse).ok_or_else(malformed)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -112,7 +125,7 @@ impl MasterKey {
         Aes256Gcm::new(&Key::<Aes256Gcm>::from(*key))
     }
 
-    /// Seals a secret for exactly one place (tenant and name): a row moved to another does not open.
+    /// Seals a secret for exactly one place: what was sealed for another does not open there.
     pub(crate) fn seal(&self, place: &str, secret: &str) -> Option<String> {
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).ok()?;
@@ -164,7 +177,28 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
         assert!(matches!(MasterKey::from_file_or_create(&path), Err(KeyError::Exposed(_))));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-        std::fs::write(&path, "abc").unwrap();
-        assert!(matches!(MasterKey::from_file_or_create(&path), Err(KeyError::Malformed(_))));
+        for text in ["", "abc", &"é".repeat(32), &"g".repeat(64), &"0".repeat(66), &"0".repeat(1000)] {
+            std::fs::write(&path, text).unwrap();
+            assert!(matches!(MasterKey::from_file_or_create(&path), Err(KeyError::Malformed(_))), "{text}");
+        }
+        let nowhere = dir.path().join("missing/master.key");
+        assert!(MasterKey::from_file_or_create(&nowhere).unwrap_err().to_string().contains("missing/master.key"));
+    }
+
+    #[test]
+    fn programs_that_make_the_key_at_once_agree_on_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("master.key");
+        let keys: Vec<[u8; 32]> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| MasterKey::from_file_or_create(&path).unwrap().derive("x"))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(keys.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+
+    #[test]
+    fn a_key_does_not_print_itself() {
+        let key = MasterKey::parse(&"ab".repeat(32)).unwrap();
+        assert!(!format!("{key:?}").contains("ab"));
     }
 }

@@ -1,18 +1,22 @@
 //! The registry's records.
 
-use crate::SqliteStore;
+use crate::{SqliteStore, artefacts};
+use crate::open::WRITE;
 use crate::token::id_of;
 use async_trait::async_trait;
 use caisson_call::{Principal, TenantId};
 use caisson_contract::SecretBinding;
 use caisson_registry::{GrantRecord, KeptRecord, PluginRecord, SecretRecord, SettingsRecord, Store, StoreError};
 use serde::de::DeserializeOwned;
-use sqlx::sqlite::SqliteRow;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Row, SqlSafeStr};
 use zeroize::Zeroizing;
 
-/// Most bytes of kept outputs, summed over all callers. Older ones go first.
-const MAX_KEPT_BYTES: i64 = 512 << 20;
+/// Most bytes of kept outputs of one tenant, so that no tenant pushes another's out or fills the disk.
+const MAX_KEPT_BYTES: i64 = 128 << 20;
+
+/// What stays of them once there are more; the oldest go. Less than the most, so that not every further output has to clear away.
+const KEPT_BYTES_LEFT: i64 = MAX_KEPT_BYTES / 4 * 3;
 
 fn failed(error: impl std::fmt::Display) -> StoreError {
     StoreError(error.to_string())
@@ -23,8 +27,14 @@ fn column(tenant: Option<&TenantId>) -> &str {
     tenant.map_or("", TenantId::as_str)
 }
 
-fn place(tenant: &TenantId, name: &str) -> String {
-    format!("{tenant}\u{0}{name}")
+/// What a sealed secret is bound to: a row that was moved, or whose bindings were changed, does not open.
+fn place(tenant: &TenantId, name: &str, key_id: &str, bindings: &str) -> String {
+    format!("{tenant}\u{0}{name}\u{0}{key_id}\u{0}{bindings}")
+}
+
+fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.ok().and_then(|d| i64::try_from(d.as_millis()).ok()).unwrap_or(0)
 }
 
 fn parse<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
@@ -33,23 +43,46 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
 
 impl SqliteStore {
     async fn all<T>(&self, sql: impl SqlSafeStr, read: impl Fn(&SqliteRow) -> Result<T, sqlx::Error>) -> Result<Vec<T>, StoreError> {
-        let rows = sqlx::query(sql).fetch_all(&self.pool).await.map_err(failed)?;
+        let rows = sqlx::query(sql).fetch_all(&self.readers).await.map_err(failed)?;
         rows.iter().map(read).collect::<Result<_, _>>().map_err(failed)
     }
 
-    fn token_hash(&self, token: &str) -> String {
-        blake3::keyed_hash(&self.key.derive("caisson tokens"), token.as_bytes()).to_hex().to_string()
+    /// Over the principal too, so that a row whose role was changed in the database stands for nobody.
+    fn token_hash(&self, token: &str, principal: &str) -> blake3::Hash {
+        let key = Zeroizing::new(self.key.derive("caisson tokens"));
+        let mut hasher = blake3::Hasher::new_keyed(&key);
+        hasher.update(token.as_bytes()).update(b"\0").update(principal.as_bytes());
+        hasher.finalize()
     }
+}
+
+/// Where a tenant keeps more than `most` bytes, drops its oldest outputs until `left` remain at most.
+async fn make_room(connection: &mut SqliteConnection, tenant: &TenantId, most: i64, left: i64) -> Result<(), sqlx::Error> {
+    let sum = sqlx::query("SELECT sum(size) FROM kept WHERE tenant = $1").bind(tenant.as_str());
+    let sum: Option<i64> = sum.fetch_one(&mut *connection).await?.try_get(0)?;
+    if sum.unwrap_or(0) <= most {
+        return Ok(());
+    }
+    sqlx::query("DELETE FROM kept WHERE reference IN (SELECT reference FROM (SELECT reference, sum(size) OVER (ORDER BY expires_ms DESC, reference) AS newer FROM kept WHERE tenant = $1) AS sums WHERE newer > $2)")
+        .bind(tenant.as_str())
+        .bind(left)
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 #[async_trait]
 impl Store for SqliteStore {
     async fn put_artefact(&self, digest: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        self.write_artefact(digest, bytes)
+        let (path, bytes) = (self.artefact_path(digest)?, bytes.to_vec());
+        let digest = digest.to_owned();
+        tokio::task::spawn_blocking(move || artefacts::write(&path, &digest, &bytes)).await.map_err(failed)?
     }
 
     async fn artefact(&self, digest: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.read_artefact(digest)
+        let path = self.artefact_path(digest)?;
+        let digest = digest.to_owned();
+        tokio::task::spawn_blocking(move || artefacts::read(&path, &digest)).await.map_err(failed)?
     }
 
     async fn plugins(&self) -> Result<Vec<PluginRecord>, StoreError> {
@@ -62,26 +95,26 @@ impl Store for SqliteStore {
             .bind(column(plugin.tenant.as_ref()))
             .bind(&plugin.name)
             .bind(serde_json::to_string(plugin).map_err(failed)?)
-            .execute(&self.pool)
+            .execute(&self.writer)
             .await
             .map_err(failed)?;
         Ok(())
     }
 
     async fn remove_plugin(&self, tenant: Option<&TenantId>, name: &str) -> Result<bool, StoreError> {
-        let mut transaction = self.pool.begin().await.map_err(failed)?;
+        let mut transaction = self.writer.begin_with(WRITE).await.map_err(failed)?;
         let removed = sqlx::query("DELETE FROM plugins WHERE tenant = $1 AND name = $2")
             .bind(column(tenant))
             .bind(name)
             .execute(&mut *transaction)
             .await
             .map_err(failed)?;
-        sqlx::query("DELETE FROM grants WHERE tenant = $1 AND plugin = $2")
-            .bind(column(tenant))
-            .bind(name)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
+        // A built-in plugin is granted by every tenant for itself.
+        let grants = match tenant {
+            Some(tenant) => sqlx::query("DELETE FROM grants WHERE plugin = $1 AND tenant = $2").bind(name).bind(tenant.as_str()),
+            None => sqlx::query("DELETE FROM grants WHERE plugin = $1").bind(name),
+        };
+        grants.execute(&mut *transaction).await.map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
         Ok(removed.rows_affected() > 0)
     }
@@ -96,7 +129,7 @@ impl Store for SqliteStore {
             .bind(grant.tenant.as_str())
             .bind(&grant.plugin)
             .bind(serde_json::to_string(grant).map_err(failed)?)
-            .execute(&self.pool)
+            .execute(&self.writer)
             .await
             .map_err(failed)?;
         Ok(())
@@ -106,7 +139,7 @@ impl Store for SqliteStore {
         let removed = sqlx::query("DELETE FROM grants WHERE tenant = $1 AND plugin = $2")
             .bind(tenant.as_str())
             .bind(plugin)
-            .execute(&self.pool)
+            .execute(&self.writer)
             .await
             .map_err(failed)?;
         Ok(removed.rows_affected() > 0)
@@ -130,7 +163,7 @@ impl Store for SqliteStore {
             .bind(settings.tenant.as_str())
             .bind(&settings.name)
             .bind(settings.value.to_string())
-            .execute(&self.pool)
+            .execute(&self.writer)
             .await
             .map_err(failed)?;
         Ok(())
@@ -151,30 +184,33 @@ impl Store for SqliteStore {
     }
 
     async fn put_secret(&self, secret: &SecretRecord, value: &str) -> Result<(), StoreError> {
-        let sealed = self.key.seal(&place(&secret.tenant, &secret.name), value).ok_or_else(|| failed("a secret cannot be sealed"))?;
+        let (key_id, bindings) = (self.key.id(), serde_json::to_string(&secret.bindings).map_err(failed)?);
+        let place = place(&secret.tenant, &secret.name, &key_id, &bindings);
+        let sealed = self.key.seal(&place, value).ok_or_else(|| failed("a secret cannot be sealed"))?;
         sqlx::query("INSERT INTO secrets (tenant, name, bindings, key_id, sealed) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (tenant, name) DO UPDATE SET bindings = excluded.bindings, key_id = excluded.key_id, sealed = excluded.sealed")
             .bind(secret.tenant.as_str())
             .bind(&secret.name)
-            .bind(serde_json::to_string(&secret.bindings).map_err(failed)?)
-            .bind(self.key.id())
+            .bind(bindings)
+            .bind(key_id)
             .bind(sealed)
-            .execute(&self.pool)
+            .execute(&self.writer)
             .await
             .map_err(failed)?;
         Ok(())
     }
 
     async fn reveal_secret(&self, tenant: &TenantId, name: &str) -> Result<Option<Zeroizing<String>>, StoreError> {
-        let row = sqlx::query("SELECT key_id, sealed FROM secrets WHERE tenant = $1 AND name = $2")
+        let row = sqlx::query("SELECT key_id, sealed, bindings FROM secrets WHERE tenant = $1 AND name = $2")
             .bind(tenant.as_str())
             .bind(name)
-            .fetch_optional(&self.pool)
+            .fetch_optional(&self.readers)
             .await
             .map_err(failed)?;
         let Some(row) = row else { return Ok(None) };
         let key_id: String = row.try_get(0).map_err(failed)?;
         let sealed: String = row.try_get(1).map_err(failed)?;
-        match self.key.open(&place(tenant, name), &sealed) {
+        let bindings: String = row.try_get(2).map_err(failed)?;
+        match self.key.open(&place(tenant, name, &key_id, &bindings), &sealed) {
             Some(value) => Ok(Some(value)),
             None if key_id != self.key.id() => Err(failed(format!("the secret `{name}` was sealed with the master key `{key_id}`, this one is `{}`; start with the right key, or store the secret again", self.key.id()))),
             None => Err(failed(format!("the secret `{name}` was changed in the database; store it again"))),
@@ -185,7 +221,7 @@ impl Store for SqliteStore {
         let removed = sqlx::query("DELETE FROM secrets WHERE tenant = $1 AND name = $2")
             .bind(tenant.as_str())
             .bind(name)
-            .execute(&self.pool)
+            .execute(&self.writer)
             .await
             .map_err(failed)?;
         Ok(removed.rows_affected() > 0)
@@ -193,11 +229,15 @@ impl Store for SqliteStore {
 
     async fn put_token(&self, token: &str, principal: &Principal) -> Result<(), StoreError> {
         let id = id_of(token).ok_or_else(|| failed("a token has the shape csn_ID_SECRET"))?;
+        if id != principal.token_id {
+            return Err(failed("a token's principal carries another token's identifier, by which it could not be revoked"));
+        }
+        let principal = serde_json::to_string(principal).map_err(failed)?;
         sqlx::query("INSERT INTO tokens (id, hash, principal) VALUES ($1, $2, $3)")
             .bind(id)
-            .bind(self.token_hash(token))
-            .bind(serde_json::to_string(principal).map_err(failed)?)
-            .execute(&self.pool)
+            .bind(self.token_hash(token, &principal).to_hex().as_str())
+            .bind(principal)
+            .execute(&self.writer)
             .await
             .map_err(failed)?;
         Ok(())
@@ -206,26 +246,25 @@ impl Store for SqliteStore {
     async fn token(&self, token: &str) -> Result<Option<Principal>, StoreError> {
         let Some(id) = id_of(token) else { return Ok(None) };
         let row = sqlx::query("SELECT hash, principal FROM tokens WHERE id = $1").bind(id);
-        let Some(row) = row.fetch_optional(&self.pool).await.map_err(failed)? else { return Ok(None) };
+        let Some(row) = row.fetch_optional(&self.readers).await.map_err(failed)? else { return Ok(None) };
         let kept: String = row.try_get(0).map_err(failed)?;
+        let principal: String = row.try_get(1).map_err(failed)?;
         // blake3's own comparison takes the same time wherever two hashes differ.
-        let kept = blake3::Hash::from_hex(kept).map_err(failed)?;
-        let given = blake3::keyed_hash(&self.key.derive("caisson tokens"), token.as_bytes());
-        if kept != given {
+        if blake3::Hash::from_hex(kept).map_err(failed)? != self.token_hash(token, &principal) {
             return Ok(None);
         }
-        let principal: String = row.try_get(1).map_err(failed)?;
         parse(&principal).map(Some)
     }
 
     async fn remove_token(&self, token_id: &str) -> Result<bool, StoreError> {
-        let removed = sqlx::query("DELETE FROM tokens WHERE id = $1").bind(token_id).execute(&self.pool).await.map_err(failed)?;
+        let removed = sqlx::query("DELETE FROM tokens WHERE id = $1").bind(token_id).execute(&self.writer).await.map_err(failed)?;
         Ok(removed.rows_affected() > 0)
     }
 
     async fn put_kept(&self, kept: &KeptRecord) -> Result<(), StoreError> {
-        let mut transaction = self.pool.begin().await.map_err(failed)?;
-        sqlx::query("INSERT INTO kept (reference, tenant, agent, user_name, tool, content_type, lines, body, expires_ms) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)")
+        let mut transaction = self.writer.begin_with(WRITE).await.map_err(failed)?;
+        sqlx::query("DELETE FROM kept WHERE expires_ms <= $1").bind(now_ms()).execute(&mut *transaction).await.map_err(failed)?;
+        sqlx::query("INSERT INTO kept (reference, tenant, agent, user_name, tool, content_type, lines, body, expires_ms, size) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
             .bind(&kept.reference)
             .bind(kept.tenant.as_str())
             .bind(&kept.agent)
@@ -235,27 +274,19 @@ impl Store for SqliteStore {
             .bind(i64::try_from(kept.lines).map_err(failed)?)
             .bind(&kept.bytes)
             .bind(kept.expires_ms)
+            .bind(i64::try_from(kept.bytes.len()).map_err(failed)?)
             .execute(&mut *transaction)
             .await
             .map_err(failed)?;
-        let sum: Option<i64> = sqlx::query("SELECT sum(length(body)) FROM kept")
-            .fetch_one(&mut *transaction)
-            .await
-            .and_then(|row| row.try_get(0))
-            .map_err(failed)?;
-        if sum.unwrap_or(0) > MAX_KEPT_BYTES {
-            sqlx::query("DELETE FROM kept WHERE reference IN (SELECT reference FROM kept ORDER BY expires_ms LIMIT 16)")
-                .execute(&mut *transaction)
-                .await
-                .map_err(failed)?;
-        }
+        make_room(&mut transaction, &kept.tenant, MAX_KEPT_BYTES, KEPT_BYTES_LEFT).await.map_err(failed)?;
         transaction.commit().await.map_err(failed)
     }
 
     async fn kept(&self, reference: &str) -> Result<Option<KeptRecord>, StoreError> {
-        let row = sqlx::query("SELECT tenant, agent, user_name, tool, content_type, lines, body, expires_ms FROM kept WHERE reference = $1")
+        let row = sqlx::query("SELECT tenant, agent, user_name, tool, content_type, lines, body, expires_ms FROM kept WHERE reference = $1 AND expires_ms > $2")
             .bind(reference)
-            .fetch_optional(&self.pool)
+            .bind(now_ms())
+            .fetch_optional(&self.readers)
             .await
             .map_err(failed)?;
         let Some(row) = row else { return Ok(None) };
@@ -275,11 +306,11 @@ impl Store for SqliteStore {
     }
 
     async fn prune_kept(&self, now_ms: i64) -> Result<u64, StoreError> {
-        let removed = sqlx::query("DELETE FROM kept WHERE expires_ms <= $1").bind(now_ms).execute(&self.pool).await.map_err(failed)?;
+        let removed = sqlx::query("DELETE FROM kept WHERE expires_ms <= $1").bind(now_ms).execute(&self.writer).await.map_err(failed)?;
         Ok(removed.rows_affected())
     }
 
     async fn ping(&self) -> Result<(), StoreError> {
-        sqlx::query("SELECT 1").execute(&self.pool).await.map(drop).map_err(failed)
+        sqlx::query("SELECT 1").execute(&self.readers).await.map(drop).map_err(failed)
     }
 }

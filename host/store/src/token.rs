@@ -1,6 +1,6 @@
 //! Bearer tokens: `csn_ID_SECRET`. The identifier is public; of the secret only a keyed hash is kept.
 
-/// A new token and its public identifier. 192 random bits, so a fast keyed hash of it is as good as a slow one.
+/// A new token and its public identifier. Some 240 random bits, so a fast keyed hash of it is as good as a slow one.
 ///
 /// # Panics
 /// Never; without random bytes from the system the version-4 UUIDs that it is made of cannot be made either.
