@@ -117,7 +117,9 @@ impl Verifier {
             None if number == 0 => Ok(0),
             None => Err(Broken { number, how: "the seal of the chain's end is missing" }),
             Some(head) if head.number > number => Err(Broken { number: number + 1, how: "the chain was cut off here" }),
-            Some(head) if head.number < number => Err(Broken { number: head.number + 1, how: "it follows the sealed end" }),
+            Some(head) if head.number < number => {
+                Err(Broken { number: head.number + 1, how: "it follows the sealed end" })
+            }
             Some(head) if *head != Head::new(number, &self.digest, &self.key) => {
                 Err(Broken { number, how: "the seal of the chain's end is not authentic" })
             }
@@ -130,7 +132,11 @@ impl Verifier {
 ///
 /// # Errors
 /// The first fault.
-pub fn verify<'a>(records: impl IntoIterator<Item = &'a Record>, key: &[u8; 32], head: Option<&Head>) -> Result<u64, Broken> {
+pub fn verify<'a>(
+    records: impl IntoIterator<Item = &'a Record>,
+    key: &[u8; 32],
+    head: Option<&Head>,
+) -> Result<u64, Broken> {
     let mut verifier = Verifier::new(*key);
     for record in records {
         verifier.next(record)?;

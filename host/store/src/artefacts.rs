@@ -26,7 +26,8 @@ fn is(bytes: &[u8], digest: &str) -> bool {
 
 /// Written beside, synced, then renamed: a component is there whole or not at all. One that is there but damaged is replaced.
 pub(crate) fn write(path: &Path, digest: &str, bytes: &[u8]) -> Result<(), StoreError> {
-    let cannot = |error: std::io::Error| failed(format!("the component file `{}` cannot be written: {error}", path.display()));
+    let cannot =
+        |error: std::io::Error| failed(format!("the component file `{}` cannot be written: {error}", path.display()));
     if !is(bytes, digest) {
         return Err(failed("the component does not have the digest that it is to be kept under"));
     }

@@ -46,12 +46,15 @@ impl SqliteStore {
         let mut snapshot = self.readers.begin().await.map_err(failed)?;
         let head = sqlx::query("SELECT number, seal FROM audit_head WHERE node = $1").bind(NODE);
         let head = head.fetch_optional(&mut *snapshot).await.map_err(failed)?;
-        let head = head.map(|row| Ok(Head { number: row.try_get::<i64, _>(0)?.try_into().unwrap_or(0), seal: row.try_get(1)? }));
+        let head = head
+            .map(|row| Ok(Head { number: row.try_get::<i64, _>(0)?.try_into().unwrap_or(0), seal: row.try_get(1)? }));
         let head = head.transpose().map_err(|e: sqlx::Error| failed(e))?;
         let mut verifier = Verifier::new(self.audit_key());
         let mut last = i64::MIN;
         loop {
-            let page = sqlx::query("SELECT number, event, digest, checkpoint FROM audit WHERE number > $1 ORDER BY number LIMIT $2");
+            let page = sqlx::query(
+                "SELECT number, event, digest, checkpoint FROM audit WHERE number > $1 ORDER BY number LIMIT $2",
+            );
             let rows = page.bind(last).bind(PAGE).fetch_all(&mut *snapshot).await.map_err(failed)?;
             let Some(newest) = rows.last() else { return Ok(verifier.end(head.as_ref())) };
             last = newest.try_get(0).map_err(failed)?;

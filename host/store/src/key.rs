@@ -190,7 +190,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("master.key");
         let keys: Vec<[u8; 32]> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| MasterKey::from_file_or_create(&path).unwrap().derive("x"))).collect();
+            let threads: Vec<_> =
+                (0..8).map(|_| scope.spawn(|| MasterKey::from_file_or_create(&path).unwrap().derive("x"))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(keys.windows(2).all(|pair| pair[0] == pair[1]));

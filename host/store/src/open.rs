@@ -9,10 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Every migration, in order. A released one never changes; the next is added below it.
-const MIGRATIONS: &[&str] = &[
-    include_str!("../migrations/0001_first.sql"),
-    include_str!("../migrations/0002_kept_sizes_and_audit_head.sql"),
-];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001_first.sql"), include_str!("../migrations/0002_kept_sizes_and_audit_head.sql")];
 
 /// How long a statement waits for another process that holds the database.
 const BUSY: Duration = Duration::from_secs(5);
@@ -128,6 +126,13 @@ impl SqliteStore {
         // Opened when first needed: the start of the gateway does not wait for them.
         let readers = pool_options().max_connections(READERS).connect_lazy_with(options);
         Ok(Self { writer, readers, key, artefacts, _scratch: None })
+    }
+
+    /// Writes the log back into the database and closes it; what is asked of the store afterwards fails. A store that is only dropped does so
+    /// in the background, and one that is killed when it is next opened.
+    pub async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
     }
 
     /// A store that is gone with this value.

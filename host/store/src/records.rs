@@ -1,8 +1,8 @@
 //! The registry's records.
 
-use crate::{SqliteStore, artefacts};
 use crate::open::WRITE;
 use crate::token::id_of;
+use crate::{SqliteStore, artefacts};
 use async_trait::async_trait;
 use caisson_call::{Principal, TenantId};
 use caisson_contract::SecretBinding;
@@ -42,7 +42,11 @@ fn parse<T: DeserializeOwned>(text: &str) -> Result<T, StoreError> {
 }
 
 impl SqliteStore {
-    async fn all<T>(&self, sql: impl SqlSafeStr, read: impl Fn(&SqliteRow) -> Result<T, sqlx::Error>) -> Result<Vec<T>, StoreError> {
+    async fn all<T>(
+        &self,
+        sql: impl SqlSafeStr,
+        read: impl Fn(&SqliteRow) -> Result<T, sqlx::Error>,
+    ) -> Result<Vec<T>, StoreError> {
         let rows = sqlx::query(sql).fetch_all(&self.readers).await.map_err(failed)?;
         rows.iter().map(read).collect::<Result<_, _>>().map_err(failed)
     }
@@ -57,7 +61,12 @@ impl SqliteStore {
 }
 
 /// Where a tenant keeps more than `most` bytes, drops its oldest outputs until `left` remain at most.
-async fn make_room(connection: &mut SqliteConnection, tenant: &TenantId, most: i64, left: i64) -> Result<(), sqlx::Error> {
+async fn make_room(
+    connection: &mut SqliteConnection,
+    tenant: &TenantId,
+    most: i64,
+    left: i64,
+) -> Result<(), sqlx::Error> {
     let sum = sqlx::query("SELECT sum(size) FROM kept WHERE tenant = $1").bind(tenant.as_str());
     let sum: Option<i64> = sum.fetch_one(&mut *connection).await?.try_get(0)?;
     if sum.unwrap_or(0) <= most {
@@ -86,7 +95,8 @@ impl Store for SqliteStore {
     }
 
     async fn plugins(&self) -> Result<Vec<PluginRecord>, StoreError> {
-        let texts = self.all("SELECT record FROM plugins ORDER BY tenant, name", |row| row.try_get::<String, _>(0)).await?;
+        let texts =
+            self.all("SELECT record FROM plugins ORDER BY tenant, name", |row| row.try_get::<String, _>(0)).await?;
         texts.iter().map(|text| parse(text)).collect()
     }
 
@@ -111,7 +121,9 @@ impl Store for SqliteStore {
             .map_err(failed)?;
         // A built-in plugin is granted by every tenant for itself.
         let grants = match tenant {
-            Some(tenant) => sqlx::query("DELETE FROM grants WHERE plugin = $1 AND tenant = $2").bind(name).bind(tenant.as_str()),
+            Some(tenant) => {
+                sqlx::query("DELETE FROM grants WHERE plugin = $1 AND tenant = $2").bind(name).bind(tenant.as_str())
+            }
             None => sqlx::query("DELETE FROM grants WHERE plugin = $1").bind(name),
         };
         grants.execute(&mut *transaction).await.map_err(failed)?;
@@ -120,7 +132,8 @@ impl Store for SqliteStore {
     }
 
     async fn grants(&self) -> Result<Vec<GrantRecord>, StoreError> {
-        let texts = self.all("SELECT record FROM grants ORDER BY tenant, plugin", |row| row.try_get::<String, _>(0)).await?;
+        let texts =
+            self.all("SELECT record FROM grants ORDER BY tenant, plugin", |row| row.try_get::<String, _>(0)).await?;
         texts.iter().map(|text| parse(text)).collect()
     }
 
@@ -212,7 +225,10 @@ impl Store for SqliteStore {
         let bindings: String = row.try_get(2).map_err(failed)?;
         match self.key.open(&place(tenant, name, &key_id, &bindings), &sealed) {
             Some(value) => Ok(Some(value)),
-            None if key_id != self.key.id() => Err(failed(format!("the secret `{name}` was sealed with the master key `{key_id}`, this one is `{}`; start with the right key, or store the secret again", self.key.id()))),
+            None if key_id != self.key.id() => Err(failed(format!(
+                "the secret `{name}` was sealed with the master key `{key_id}`, this one is `{}`; start with the right key, or store the secret again",
+                self.key.id()
+            ))),
             None => Err(failed(format!("the secret `{name}` was changed in the database; store it again"))),
         }
     }
@@ -230,7 +246,9 @@ impl Store for SqliteStore {
     async fn put_token(&self, token: &str, principal: &Principal) -> Result<(), StoreError> {
         let id = id_of(token).ok_or_else(|| failed("a token has the shape csn_ID_SECRET"))?;
         if id != principal.token_id {
-            return Err(failed("a token's principal carries another token's identifier, by which it could not be revoked"));
+            return Err(failed(
+                "a token's principal carries another token's identifier, by which it could not be revoked",
+            ));
         }
         let principal = serde_json::to_string(principal).map_err(failed)?;
         sqlx::query("INSERT INTO tokens (id, hash, principal) VALUES ($1, $2, $3)")
@@ -257,13 +275,21 @@ impl Store for SqliteStore {
     }
 
     async fn remove_token(&self, token_id: &str) -> Result<bool, StoreError> {
-        let removed = sqlx::query("DELETE FROM tokens WHERE id = $1").bind(token_id).execute(&self.writer).await.map_err(failed)?;
+        let removed = sqlx::query("DELETE FROM tokens WHERE id = $1")
+            .bind(token_id)
+            .execute(&self.writer)
+            .await
+            .map_err(failed)?;
         Ok(removed.rows_affected() > 0)
     }
 
     async fn put_kept(&self, kept: &KeptRecord) -> Result<(), StoreError> {
         let mut transaction = self.writer.begin_with(WRITE).await.map_err(failed)?;
-        sqlx::query("DELETE FROM kept WHERE expires_ms <= $1").bind(now_ms()).execute(&mut *transaction).await.map_err(failed)?;
+        sqlx::query("DELETE FROM kept WHERE expires_ms <= $1")
+            .bind(now_ms())
+            .execute(&mut *transaction)
+            .await
+            .map_err(failed)?;
         sqlx::query("INSERT INTO kept (reference, tenant, agent, user_name, tool, content_type, lines, body, expires_ms, size) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
             .bind(&kept.reference)
             .bind(kept.tenant.as_str())
@@ -306,7 +332,11 @@ impl Store for SqliteStore {
     }
 
     async fn prune_kept(&self, now_ms: i64) -> Result<u64, StoreError> {
-        let removed = sqlx::query("DELETE FROM kept WHERE expires_ms <= $1").bind(now_ms).execute(&self.writer).await.map_err(failed)?;
+        let removed = sqlx::query("DELETE FROM kept WHERE expires_ms <= $1")
+            .bind(now_ms)
+            .execute(&self.writer)
+            .await
+            .map_err(failed)?;
         Ok(removed.rows_affected())
     }
 
