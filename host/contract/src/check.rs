@@ -136,7 +136,9 @@ impl<'s> Expansion<'s> {
             _ => {}
         }
         if total > MAX_EXPANSION {
-            return Err(format!("has more than {MAX_EXPANSION} parts once its references are followed; make it smaller"));
+            return Err(format!(
+                "has more than {MAX_EXPANSION} parts once its references are followed; make it smaller"
+            ));
         }
         Ok(total)
     }
@@ -148,9 +150,9 @@ impl<'s> Expansion<'s> {
         if self.path.contains(&reference) {
             return Ok(1);
         }
-        let pointer = reference
-            .strip_prefix('#')
-            .ok_or_else(|| format!("refers to `{}`; only references within it, such as `#/$defs/x`, are taken", shown(reference)))?;
+        let pointer = reference.strip_prefix('#').ok_or_else(|| {
+            format!("refers to `{}`; only references within it, such as `#/$defs/x`, are taken", shown(reference))
+        })?;
         let target = self
             .root
             .pointer(pointer)
@@ -175,7 +177,11 @@ pub fn check_capabilities(capabilities: &Capabilities) -> Result<(), Vec<String>
     let mut faults = Vec::new();
     for (mount, rule) in &capabilities.files {
         if mount != crate::MOUNT {
-            faults.push(format!("files: there is no mount `{}`: the only one in this version is `{}`", shown(mount), crate::MOUNT));
+            faults.push(format!(
+                "files: there is no mount `{}`: the only one in this version is `{}`",
+                shown(mount),
+                crate::MOUNT
+            ));
         }
         each("files", rule.paths.iter().flatten(), value::file_glob, &mut faults);
     }
@@ -183,7 +189,9 @@ pub fn check_capabilities(capabilities: &Capabilities) -> Result<(), Vec<String>
         match &rule.hosts {
             Hosts::List(hosts) => each("http.hosts", hosts, value::host_pattern, &mut faults),
             Hosts::Named(word) if word == "settings" => {}
-            Hosts::Named(word) => faults.push(format!("http.hosts: `{}` must be a list or the word `settings`", shown(word))),
+            Hosts::Named(word) => {
+                faults.push(format!("http.hosts: `{}` must be a list or the word `settings`", shown(word)))
+            }
         }
         each("http.blocked-hosts", &rule.blocked_hosts, value::host_pattern, &mut faults);
         each("http.methods", rule.methods.iter().flatten(), value::method, &mut faults);
@@ -203,7 +211,12 @@ pub fn check_capabilities(capabilities: &Capabilities) -> Result<(), Vec<String>
     if faults.is_empty() { Ok(()) } else { Err(faults) }
 }
 
-fn each<'v>(place: &str, values: impl IntoIterator<Item = &'v String>, check: impl Fn(&str) -> Result<(), String>, faults: &mut Vec<String>) {
+fn each<'v>(
+    place: &str,
+    values: impl IntoIterator<Item = &'v String>,
+    check: impl Fn(&str) -> Result<(), String>,
+    faults: &mut Vec<String>,
+) {
     faults.extend(values.into_iter().filter_map(|value| check(value).err()).map(|why| format!("{place}: {why}")));
 }
 
@@ -250,9 +263,11 @@ mod tests {
         }
         says(tool("t", &format!(r#"{{"type":"object","a":{}1{}}}"#, "[".repeat(40), "]".repeat(40))), "too deeply");
         says(tool("t", &format!(r#"{{"type":"object","description":"{}"}}"#, "x".repeat(65_536))), "bytes");
-        let doubling: Vec<String> =
-            (0..30).map(|n| format!(r##""d{n}":{{"allOf":[{{"$ref":"#/$defs/d{0}"}},{{"$ref":"#/$defs/d{0}"}}]}}"##, n + 1)).collect();
-        let bomb = format!(r##"{{"type":"object","$ref":"#/$defs/d0","$defs":{{{},"d30":{{}}}}}}"##, doubling.join(","));
+        let doubling: Vec<String> = (0..30)
+            .map(|n| format!(r##""d{n}":{{"allOf":[{{"$ref":"#/$defs/d{0}"}},{{"$ref":"#/$defs/d{0}"}}]}}"##, n + 1))
+            .collect();
+        let bomb =
+            format!(r##"{{"type":"object","$ref":"#/$defs/d0","$defs":{{{},"d30":{{}}}}}}"##, doubling.join(","));
         says(tool("t", &bomb), "references are followed");
     }
 
@@ -290,7 +305,9 @@ mod tests {
         }))
         .unwrap();
         assert_eq!(check_capabilities(&bad).unwrap_err().len(), 11);
-        let good: Capabilities = serde_json::from_value(json!({ "files": { "/workspace": "read" }, "http": [{ "hosts": "settings" }] })).unwrap();
+        let good: Capabilities =
+            serde_json::from_value(json!({ "files": { "/workspace": "read" }, "http": [{ "hosts": "settings" }] }))
+                .unwrap();
         assert_eq!(check_capabilities(&good), Ok(()));
     }
 }

@@ -13,7 +13,9 @@ const MAX_NESTING: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SectionError {
     /// Not WebAssembly at all.
-    #[error("this is not a WebAssembly file: it does not begin with `\\0asm`; upload the `.wasm` that `caisson build` makes")]
+    #[error(
+        "this is not a WebAssembly file: it does not begin with `\\0asm`; upload the `.wasm` that `caisson build` makes"
+    )]
     NotWasm,
     /// A core module.
     #[error(
@@ -43,10 +45,14 @@ pub enum SectionError {
     #[error("the component has no `{MANIFEST_SECTION}` section; `caisson build` puts `caisson.toml` into it")]
     Missing,
     /// A manifest, but only within an inner component or module.
-    #[error("the `{MANIFEST_SECTION}` section lies in an inner component or module; it must stand in the outermost one, so build the composed component with `caisson build`")]
+    #[error(
+        "the `{MANIFEST_SECTION}` section lies in an inner component or module; it must stand in the outermost one, so build the composed component with `caisson build`"
+    )]
     Nested,
     /// More than one manifest.
-    #[error("the component has {0} `{MANIFEST_SECTION}` sections; exactly one is taken, so that nobody is shown another than counts")]
+    #[error(
+        "the component has {0} `{MANIFEST_SECTION}` sections; exactly one is taken, so that nobody is shown another than counts"
+    )]
     Several(usize),
     /// The manifest is not text.
     #[error("the `{MANIFEST_SECTION}` section is not UTF-8 text")]
@@ -55,7 +61,9 @@ pub enum SectionError {
     #[error("the manifest has {0} bytes; at most 65536 are read")]
     ManifestTooLarge(usize),
     /// It needs a proposal that this host does not serve.
-    #[error("the component needs {what}, which this host does not serve; build it for WASI 0.2 with synchronous exports")]
+    #[error(
+        "the component needs {what}, which this host does not serve; build it for WASI 0.2 with synchronous exports"
+    )]
     Unsupported {
         /// The proposal.
         what: &'static str,
@@ -164,7 +172,8 @@ const ASYNC: WasmFeatures = WasmFeatures::CM_ASYNC
 fn validate(component: &[u8]) -> Result<(), SectionError> {
     let Err(error) = Validator::new_with_features(features()).validate_all(component) else { return Ok(()) };
     // Asking again with more tells a component of another kind from a broken one, without reading the validator's prose.
-    let valid_with = |more: WasmFeatures| Validator::new_with_features(features() | more).validate_all(component).is_ok();
+    let valid_with =
+        |more: WasmFeatures| Validator::new_with_features(features() | more).validate_all(component).is_ok();
     if valid_with(ASYNC) {
         return Err(SectionError::Unsupported { what: "the component model's async (WASI 0.3)" });
     }
@@ -210,7 +219,10 @@ fn read_info(component: &[u8]) -> Result<ComponentInfo, SectionError> {
 
 /// Shows every payload with its depth; the outermost component's are at depth 0. Nothing is kept but the parser's stack, which
 /// the depth bounds.
-fn walk<'a>(bytes: &'a [u8], mut visit: impl FnMut(usize, &Payload<'a>) -> Result<(), SectionError>) -> Result<(), SectionError> {
+fn walk<'a>(
+    bytes: &'a [u8],
+    mut visit: impl FnMut(usize, &Payload<'a>) -> Result<(), SectionError>,
+) -> Result<(), SectionError> {
     if !bytes.starts_with(b"\0asm") {
         return Err(SectionError::NotWasm);
     }
@@ -243,7 +255,10 @@ fn walk<'a>(bytes: &'a [u8], mut visit: impl FnMut(usize, &Payload<'a>) -> Resul
 
 fn malformed(error: &wasmparser::BinaryReaderError) -> SectionError {
     // The message may quote names from the component, so it is shortened and escaped like all text from outside.
-    SectionError::Malformed { offset: usize::try_from(error.offset()).unwrap_or(usize::MAX), message: crate::value::shown(error.message()) }
+    SectionError::Malformed {
+        offset: usize::try_from(error.offset()).unwrap_or(usize::MAX),
+        message: crate::value::shown(error.message()),
+    }
 }
 
 fn leb128(out: &mut Vec<u8>, mut number: usize) {
@@ -260,6 +275,10 @@ fn leb128(out: &mut Vec<u8>, mut number: usize) {
 
 impl fmt::Display for ComponentInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} core modules, {} functions, {} memories with {} bytes at the start", self.core_modules, self.functions, self.memories, self.memory_bytes)
+        write!(
+            f,
+            "{} core modules, {} functions, {} memories with {} bytes at the start",
+            self.core_modules, self.functions, self.memories, self.memory_bytes
+        )
     }
 }

@@ -69,7 +69,8 @@ fn files(mount: &str, rule: &FilesRule, bound: Option<&FilesRule>, lines: &mut V
     let all = [String::from("**")];
     let globs = rule.paths.as_deref().unwrap_or(&all);
     for glob in globs {
-        let covered = bound.is_some_and(|bound| bound.access >= rule.access && globs_cover(bound.paths.as_deref(), glob, ""));
+        let covered =
+            bound.is_some_and(|bound| bound.access >= rule.access && globs_cover(bound.paths.as_deref(), glob, ""));
         if !covered {
             let place = if rule.paths.is_none() { shown(mount) } else { format!("{}/{}", shown(mount), shown(glob)) };
             lines.push(format!("files {} in `{place}`", word(rule.access)));
@@ -85,7 +86,9 @@ fn globs_cover(bound: Option<&[String]>, glob: &str, root: &str) -> bool {
         wider == glob
             || folder.is_some_and(|folder| {
                 let plain = !folder.contains(['*', '?', '[', '{', '\\']);
-                folder == root || folder.is_empty() || (plain && folder.ends_with('/') && glob.len() > folder.len() && glob.starts_with(folder))
+                folder == root
+                    || folder.is_empty()
+                    || (plain && folder.ends_with('/') && glob.len() > folder.len() && glob.starts_with(folder))
             })
     })
 }
@@ -102,7 +105,11 @@ fn http(rule: &HttpRule, bounds: &[HttpRule], lines: &mut Vec<String>) {
     for host in hosts {
         let missing: Vec<&str> = methods(rule)
             .into_iter()
-            .filter(|method| !endpoints(rule).iter().all(|endpoint| bounds.iter().any(|bound| covers(bound, rule, host, method, endpoint))))
+            .filter(|method| {
+                !endpoints(rule)
+                    .iter()
+                    .all(|endpoint| bounds.iter().any(|bound| covers(bound, rule, host, method, endpoint)))
+            })
             .collect();
         if !missing.is_empty() {
             lines.push(http_line(rule, host, &missing));
@@ -120,10 +127,16 @@ fn http_line(rule: &HttpRule, host: &str, methods: &[&str]) -> String {
         line.push_str(&format!(" on port {}", ports.iter().map(u16::to_string).collect::<Vec<_>>().join(", ")));
     }
     if let Some(paths) = &rule.paths {
-        line.push_str(&format!(" under {}", paths.iter().map(|p| format!("`{}`", shown(p))).collect::<Vec<_>>().join(", ")));
+        line.push_str(&format!(
+            " under {}",
+            paths.iter().map(|p| format!("`{}`", shown(p))).collect::<Vec<_>>().join(", ")
+        ));
     }
     if !rule.credentials.is_empty() {
-        line.push_str(&format!(" with {}", rule.credentials.iter().map(|c| format!("`{}`", shown(c))).collect::<Vec<_>>().join(", ")));
+        line.push_str(&format!(
+            " with {}",
+            rule.credentials.iter().map(|c| format!("`{}`", shown(c))).collect::<Vec<_>>().join(", ")
+        ));
     }
     if rule.reads {
         line.push_str(" (counts as reading)");
@@ -162,7 +175,9 @@ fn hosts_cover(bound: &HttpRule, rule: &HttpRule, host: &str) -> bool {
 
 /// Whether every host of `inner` is one of `outer`.
 fn pattern_covers(outer: &str, inner: &str) -> bool {
-    let below = |suffix: &str| inner.strip_prefix('*').unwrap_or(inner).ends_with(suffix) && inner != suffix.trim_start_matches('.');
+    let below = |suffix: &str| {
+        inner.strip_prefix('*').unwrap_or(inner).ends_with(suffix) && inner != suffix.trim_start_matches('.')
+    };
     outer == "*" || outer == inner || outer.strip_prefix('*').is_some_and(below)
 }
 
@@ -235,25 +250,85 @@ mod tests {
     #[test]
     fn more_than_the_bound_is_listed() {
         for (request, bound, line) in [
-            (json!({"files": {"/workspace": "read-write"}}), json!({"files": {"/workspace": "read"}}), "files read-write in `/workspace`"),
-            (json!({"files": {"/workspace": "read"}}), json!({"files": {"/workspace": {"access": "read", "paths": ["a/**"]}}}), "files read in `/workspace`"),
-            (json!({"files": {"/workspace": {"access": "read", "paths": ["ab/**"]}}}), json!({"files": {"/workspace": {"access": "read", "paths": ["a/**"]}}}), "files read in `/workspace/ab/**`"),
+            (
+                json!({"files": {"/workspace": "read-write"}}),
+                json!({"files": {"/workspace": "read"}}),
+                "files read-write in `/workspace`",
+            ),
+            (
+                json!({"files": {"/workspace": "read"}}),
+                json!({"files": {"/workspace": {"access": "read", "paths": ["a/**"]}}}),
+                "files read in `/workspace`",
+            ),
+            (
+                json!({"files": {"/workspace": {"access": "read", "paths": ["ab/**"]}}}),
+                json!({"files": {"/workspace": {"access": "read", "paths": ["a/**"]}}}),
+                "files read in `/workspace/ab/**`",
+            ),
             (json!({"http": [{"hosts": ["x.example"]}]}), json!({}), "http GET, HEAD to `x.example`"),
-            (json!({"http": [{"hosts": ["example.com"]}]}), json!({"http": [{"hosts": ["*.example.com"]}]}), "http GET, HEAD to `example.com`"),
-            (json!({"http": [{"hosts": ["*.example.com"]}]}), json!({"http": [{"hosts": ["a.example.com"]}]}), "http GET, HEAD to `*.example.com`"),
-            (json!({"http": [{"hosts": ["badexample.com"]}]}), json!({"http": [{"hosts": ["*.example.com"]}]}), "http GET, HEAD to `badexample.com`"),
-            (json!({"http": [{"hosts": ["x.example"], "methods": ["GET", "POST"]}]}), json!({"http": [{"hosts": ["x.example"]}]}), "http POST to `x.example`"),
-            (json!({"http": [{"hosts": ["x.example"], "ports": [8443]}]}), json!({"http": [{"hosts": ["x.example"]}]}), "http GET, HEAD to `x.example` on port 8443"),
-            (json!({"http": [{"hosts": ["x.example"], "schemes": ["http"]}]}), json!({"http": [{"hosts": ["*"]}]}), "http GET, HEAD to `x.example` by http"),
-            (json!({"http": [{"hosts": ["x.example"]}]}), json!({"http": [{"hosts": ["x.example"], "paths": ["/v1/**"]}]}), "http GET, HEAD to `x.example`"),
-            (json!({"http": [{"hosts": ["*"]}]}), json!({"http": [{"hosts": ["*"], "blocked-hosts": ["e.example"]}]}), "http GET, HEAD to `*`"),
-            (json!({"http": [{"hosts": "settings"}]}), json!({"http": [{"hosts": ["x.example"]}]}), "http GET, HEAD to `the hosts of its settings`"),
-            (json!({"http": [{"hosts": ["x.example"], "reads": true}]}), json!({"http": [{"hosts": ["x.example"]}]}), "http GET, HEAD to `x.example` (counts as reading)"),
-            (json!({"http": [{"hosts": ["x.example"], "credentials": ["k"]}]}), json!({"http": [{"hosts": ["x.example"]}]}), "http GET, HEAD to `x.example` with `k`"),
+            (
+                json!({"http": [{"hosts": ["example.com"]}]}),
+                json!({"http": [{"hosts": ["*.example.com"]}]}),
+                "http GET, HEAD to `example.com`",
+            ),
+            (
+                json!({"http": [{"hosts": ["*.example.com"]}]}),
+                json!({"http": [{"hosts": ["a.example.com"]}]}),
+                "http GET, HEAD to `*.example.com`",
+            ),
+            (
+                json!({"http": [{"hosts": ["badexample.com"]}]}),
+                json!({"http": [{"hosts": ["*.example.com"]}]}),
+                "http GET, HEAD to `badexample.com`",
+            ),
+            (
+                json!({"http": [{"hosts": ["x.example"], "methods": ["GET", "POST"]}]}),
+                json!({"http": [{"hosts": ["x.example"]}]}),
+                "http POST to `x.example`",
+            ),
+            (
+                json!({"http": [{"hosts": ["x.example"], "ports": [8443]}]}),
+                json!({"http": [{"hosts": ["x.example"]}]}),
+                "http GET, HEAD to `x.example` on port 8443",
+            ),
+            (
+                json!({"http": [{"hosts": ["x.example"], "schemes": ["http"]}]}),
+                json!({"http": [{"hosts": ["*"]}]}),
+                "http GET, HEAD to `x.example` by http",
+            ),
+            (
+                json!({"http": [{"hosts": ["x.example"]}]}),
+                json!({"http": [{"hosts": ["x.example"], "paths": ["/v1/**"]}]}),
+                "http GET, HEAD to `x.example`",
+            ),
+            (
+                json!({"http": [{"hosts": ["*"]}]}),
+                json!({"http": [{"hosts": ["*"], "blocked-hosts": ["e.example"]}]}),
+                "http GET, HEAD to `*`",
+            ),
+            (
+                json!({"http": [{"hosts": "settings"}]}),
+                json!({"http": [{"hosts": ["x.example"]}]}),
+                "http GET, HEAD to `the hosts of its settings`",
+            ),
+            (
+                json!({"http": [{"hosts": ["x.example"], "reads": true}]}),
+                json!({"http": [{"hosts": ["x.example"]}]}),
+                "http GET, HEAD to `x.example` (counts as reading)",
+            ),
+            (
+                json!({"http": [{"hosts": ["x.example"], "credentials": ["k"]}]}),
+                json!({"http": [{"hosts": ["x.example"]}]}),
+                "http GET, HEAD to `x.example` with `k`",
+            ),
             (json!({"tcp": [{"host": "d", "port": 1}]}), json!({"tcp": [{"host": "d", "port": 2}]}), "tcp to `d:1`"),
             (json!({"exec": {"programs": ["rg"]}}), json!({"exec": {"programs": ["git"]}}), "exec of `rg`"),
             (json!({"exec": {"shell": true}}), json!({"exec": {"programs": ["git"]}}), "exec of a whole shell"),
-            (json!({"documents": {"n": "read-write"}}), json!({"documents": {"n": "read"}}), "documents read-write in `n`"),
+            (
+                json!({"documents": {"n": "read-write"}}),
+                json!({"documents": {"n": "read"}}),
+                "documents read-write in `n`",
+            ),
             (json!({"keyvalue": {"n": "read"}}), json!({}), "keyvalue read in `n`"),
             (json!({"tools": ["calc"]}), json!({}), "call of the tool `calc`"),
             (json!({"runtime": ["ask"]}), json!({}), "runtime request `ask`"),
@@ -268,13 +343,31 @@ mod tests {
     fn equal_or_narrower_passes() {
         for (request, bound) in [
             (json!({}), json!({})),
-            (json!({"files": {"/workspace": {"access": "read", "paths": ["a/b/*"]}}}), json!({"files": {"/workspace": "read-write"}})),
-            (json!({"files": {"/workspace": {"access": "read", "paths": ["a/b/*"]}}}), json!({"files": {"/workspace": {"access": "read", "paths": ["a/**"]}}})),
-            (json!({"http": [{"hosts": ["a.b.example.com", "*.x.example.com"], "methods": ["GET"], "paths": ["/v1/*"]}]}), json!({"http": [{"hosts": ["*.example.com"], "paths": ["/v1/**"]}]})),
-            (json!({"http": [{"hosts": ["x.example"], "methods": ["GET", "POST"]}]}), json!({"http": [{"hosts": ["x.example"]}, {"hosts": ["*"], "methods": ["POST"]}]})),
+            (
+                json!({"files": {"/workspace": {"access": "read", "paths": ["a/b/*"]}}}),
+                json!({"files": {"/workspace": "read-write"}}),
+            ),
+            (
+                json!({"files": {"/workspace": {"access": "read", "paths": ["a/b/*"]}}}),
+                json!({"files": {"/workspace": {"access": "read", "paths": ["a/**"]}}}),
+            ),
+            (
+                json!({"http": [{"hosts": ["a.b.example.com", "*.x.example.com"], "methods": ["GET"], "paths": ["/v1/*"]}]}),
+                json!({"http": [{"hosts": ["*.example.com"], "paths": ["/v1/**"]}]}),
+            ),
+            (
+                json!({"http": [{"hosts": ["x.example"], "methods": ["GET", "POST"]}]}),
+                json!({"http": [{"hosts": ["x.example"]}, {"hosts": ["*"], "methods": ["POST"]}]}),
+            ),
             (json!({"http": [{"hosts": ["x.example"], "ports": [443]}]}), json!({"http": [{"hosts": ["x.example"]}]})),
-            (json!({"http": [{"hosts": ["x.example"]}]}), json!({"http": [{"hosts": ["*"], "blocked-hosts": ["e.example"]}]})),
-            (json!({"http": [{"hosts": ["*"], "blocked-hosts": ["*.example"]}]}), json!({"http": [{"hosts": ["*"], "blocked-hosts": ["e.example"]}]})),
+            (
+                json!({"http": [{"hosts": ["x.example"]}]}),
+                json!({"http": [{"hosts": ["*"], "blocked-hosts": ["e.example"]}]}),
+            ),
+            (
+                json!({"http": [{"hosts": ["*"], "blocked-hosts": ["*.example"]}]}),
+                json!({"http": [{"hosts": ["*"], "blocked-hosts": ["e.example"]}]}),
+            ),
             (json!({"http": [{"hosts": "settings"}]}), json!({"http": [{"hosts": "settings"}]})),
             (json!({"http": [{"hosts": ["x.example"]}]}), json!({"http": [{"hosts": "settings"}]})),
             (json!({"exec": {"programs": ["rg"]}}), json!({"exec": {"shell": true}})),
@@ -288,7 +381,8 @@ mod tests {
     #[test]
     fn everything_exceeds_nothing_and_nothing_has_no_lines() {
         assert!(Capabilities::default().is_nothing());
-        let all: Capabilities = serde_json::from_value(json!({"http": [{"hosts": "settings"}], "pages": true})).unwrap();
+        let all: Capabilities =
+            serde_json::from_value(json!({"http": [{"hosts": "settings"}], "pages": true})).unwrap();
         assert_eq!(all.lines().len(), 2);
         assert_eq!(difference(&all, &all), Vec::<String>::new());
     }

@@ -27,7 +27,9 @@ pub fn parse_json(json: &str) -> Result<Value, Fault> {
 pub fn duplicate_key_check(json: &str, max_depth: usize) -> Result<Value, Fault> {
     let mut wrong = Wrong::default();
     let mut reader = serde_json::Deserializer::from_str(json);
-    let value = Strict { depth: max_depth, wrong: &mut wrong }.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    let value = Strict { depth: max_depth, wrong: &mut wrong }
+        .deserialize(&mut reader)
+        .and_then(|value| reader.end().map(|()| value));
     value.map_err(|error| match wrong.message.take() {
         Some(message) => Fault { pointer: wrong.pointer(), message },
         None => Fault { pointer: String::new(), message: format!("this is not JSON: {}", reason(&error)) },

@@ -75,14 +75,15 @@ impl Layers {
     ///
     /// # Errors
     /// What the first refusing layer said, with its source.
-    pub fn all<T, E>(&self, mut allows: impl FnMut(&Layer) -> Result<T, E>, nothing: impl FnOnce() -> E) -> Result<Vec<T>, (LayerSource, E)> {
+    pub fn all<T, E>(
+        &self,
+        mut allows: impl FnMut(&Layer) -> Result<T, E>,
+        nothing: impl FnOnce() -> E,
+    ) -> Result<Vec<T>, (LayerSource, E)> {
         if self.layers.is_empty() {
             return Err((LayerSource::Declared, nothing()));
         }
-        self.layers
-            .iter()
-            .map(|layer| allows(layer).map_err(|refusal| (layer.source, refusal)))
-            .collect()
+        self.layers.iter().map(|layer| allows(layer).map_err(|refusal| (layer.source, refusal))).collect()
     }
 
     /// The layers, for explanations.

@@ -24,7 +24,12 @@ const DURATIONS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("min", 60_000), (
 /// # Errors
 /// Says what a size looks like.
 pub fn parse_size(text: &str) -> Result<u64, String> {
-    quantity(text, &SIZES).ok_or_else(|| format!("`{}` is not a size: write a whole number and a unit, such as `64 MiB`, `512 KiB` or `100 KB`", shown(text)))
+    quantity(text, &SIZES).ok_or_else(|| {
+        format!(
+            "`{}` is not a size: write a whole number and a unit, such as `64 MiB`, `512 KiB` or `100 KB`",
+            shown(text)
+        )
+    })
 }
 
 /// Reads a duration such as `500 ms`.
@@ -32,9 +37,12 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 /// # Errors
 /// Says what a duration looks like.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    quantity(text, &DURATIONS)
-        .map(Duration::from_millis)
-        .ok_or_else(|| format!("`{}` is not a duration: write a whole number and a unit, such as `500 ms`, `30 s` or `2 min`", shown(text)))
+    quantity(text, &DURATIONS).map(Duration::from_millis).ok_or_else(|| {
+        format!(
+            "`{}` is not a duration: write a whole number and a unit, such as `500 ms`, `30 s` or `2 min`",
+            shown(text)
+        )
+    })
 }
 
 fn quantity(text: &str, units: &[(&str, u64)]) -> Option<u64> {
@@ -55,7 +63,14 @@ impl LimitsRequest {
         let mut faults = Vec::new();
         let mut limits = Limits::default();
         let default = Limits::default();
-        limits.memory = bounded("memory", self.memory.as_deref().map(parse_size), default.memory, ceiling.memory, &size, &mut faults);
+        limits.memory = bounded(
+            "memory",
+            self.memory.as_deref().map(parse_size),
+            default.memory,
+            ceiling.memory,
+            &size,
+            &mut faults,
+        );
         for (name, asked, default, most, slot) in [
             ("cpu", &self.cpu, default.cpu, ceiling.cpu, &mut limits.cpu),
             ("wall", &self.wall, default.wall, ceiling.wall, &mut limits.wall),
@@ -97,11 +112,19 @@ enum Asked<'a> {
     Size(Option<&'a str>),
 }
 
-fn bounded(name: &str, asked: Option<Result<u64, String>>, default: u64, most: u64, show: &dyn Fn(u64) -> String, faults: &mut Vec<String>) -> u64 {
+fn bounded(
+    name: &str,
+    asked: Option<Result<u64, String>>,
+    default: u64,
+    most: u64,
+    show: &dyn Fn(u64) -> String,
+    faults: &mut Vec<String>,
+) -> u64 {
     match asked {
         None => return default.min(most),
         Some(Err(why)) => faults.push(format!("`limits.{name}`: {why}")),
-        Some(Ok(0)) => faults.push(format!("`limits.{name}` is zero; leave it out for the default, or ask for at most {}", show(most))),
+        Some(Ok(0)) => faults
+            .push(format!("`limits.{name}` is zero; leave it out for the default, or ask for at most {}", show(most))),
         Some(Ok(asked)) if asked > most => {
             faults.push(format!("`limits.{name}` asks for {}; the operator's ceiling is {}", show(asked), show(most)));
         }
@@ -124,7 +147,11 @@ fn size(bytes: u64) -> String {
 }
 
 fn duration(millis: u64) -> String {
-    if millis >= 1_000 && millis.is_multiple_of(1_000) { format!("{} s", millis / 1_000) } else { format!("{millis} ms") }
+    if millis >= 1_000 && millis.is_multiple_of(1_000) {
+        format!("{} s", millis / 1_000)
+    } else {
+        format!("{millis} ms")
+    }
 }
 
 #[cfg(test)]
@@ -134,7 +161,20 @@ mod tests {
 
     #[test]
     fn what_is_no_quantity_is_refused() {
-        for text in ["", "64", "MiB", "-1 MiB", "+1 MiB", "1.5 MiB", "64 mib", "64 MiB extra", "99999999999999999999 B", "18446744073709551615 KiB", "1 s", "٣ MiB"] {
+        for text in [
+            "",
+            "64",
+            "MiB",
+            "-1 MiB",
+            "+1 MiB",
+            "1.5 MiB",
+            "64 mib",
+            "64 MiB extra",
+            "99999999999999999999 B",
+            "18446744073709551615 KiB",
+            "1 s",
+            "٣ MiB",
+        ] {
             assert!(parse_size(text).is_err(), "{text}");
         }
         for text in ["", "30", "s", "-1 s", "1 MiB", "0.5 s", "18446744073709551615 h"] {
@@ -165,11 +205,13 @@ mod tests {
             ..LimitsRequest::default()
         };
         let faults = request.resolve(&ceiling).unwrap_err();
-        assert_eq!(
-            faults.first().unwrap(),
-            "`limits.memory` asks for 128 MiB; the operator's ceiling is 64 MiB"
-        );
-        for name in ["`limits.cpu` is zero", "`limits.wall`: `-3 s`", "`limits.http-requests` asks for 6; the operator's ceiling is 5", "`limits.file-operations` is zero"] {
+        assert_eq!(faults.first().unwrap(), "`limits.memory` asks for 128 MiB; the operator's ceiling is 64 MiB");
+        for name in [
+            "`limits.cpu` is zero",
+            "`limits.wall`: `-3 s`",
+            "`limits.http-requests` asks for 6; the operator's ceiling is 5",
+            "`limits.file-operations` is zero",
+        ] {
             assert!(faults.iter().any(|fault| fault.starts_with(name)), "{name}: {faults:?}");
         }
         assert_eq!(faults.len(), 5);
@@ -179,8 +221,12 @@ mod tests {
     fn what_is_not_asked_for_is_the_default_and_never_past_the_ceiling() {
         let mut ceiling = Limits { memory: 1 << 20, wall: Duration::from_secs(90), ..Limits::default() };
         ceiling.set(Budget::RandomBytes, 7);
-        let limits = LimitsRequest { wall: Some("1 min".into()), ..LimitsRequest::default() }.resolve(&ceiling).unwrap();
-        assert_eq!((limits.memory, limits.wall, limits.get(Budget::RandomBytes)), (1 << 20, Duration::from_secs(60), 7));
+        let limits =
+            LimitsRequest { wall: Some("1 min".into()), ..LimitsRequest::default() }.resolve(&ceiling).unwrap();
+        assert_eq!(
+            (limits.memory, limits.wall, limits.get(Budget::RandomBytes)),
+            (1 << 20, Duration::from_secs(60), 7)
+        );
         assert_eq!(limits.get(Budget::FileBytes), Limits::default().get(Budget::FileBytes));
     }
 }

@@ -17,8 +17,12 @@ pub(crate) const METHODS: [&str; 7] = ["DELETE", "GET", "HEAD", "OPTIONS", "PATC
 pub fn host_pattern(pattern: &str) -> Result<(), String> {
     match pattern.strip_prefix("*.") {
         _ if pattern == "*" => Ok(()),
-        Some(rest) if rest.parse::<Ipv4Addr>().is_ok() => Err(format!("`{}` is an address with a wildcard; name the address itself", shown(pattern))),
-        Some(rest) => host_name(rest).map_err(|why| why.replace(&format!("`{}`", shown(rest)), &format!("`{}`", shown(pattern)))),
+        Some(rest) if rest.parse::<Ipv4Addr>().is_ok() => {
+            Err(format!("`{}` is an address with a wildcard; name the address itself", shown(pattern)))
+        }
+        Some(rest) => {
+            host_name(rest).map_err(|why| why.replace(&format!("`{}`", shown(rest)), &format!("`{}`", shown(pattern))))
+        }
         None => host_name(pattern),
     }
 }
@@ -39,7 +43,12 @@ pub fn host_name(name: &str) -> Result<(), String> {
     }
     if let Some(at) = name.find(':') {
         let (host, port) = name.split_at(at);
-        return Err(format!("`{}` has a port: leave `{}`, and put `{}` into `ports`", shown(name), shown(host), shown(port.trim_start_matches(':'))));
+        return Err(format!(
+            "`{}` has a port: leave `{}`, and put `{}` into `ports`",
+            shown(name),
+            shown(host),
+            shown(port.trim_start_matches(':'))
+        ));
     }
     if !name.is_ascii() {
         return Err(format!("`{}` must be written in its IDNA form (`xn--…`), which is what is compared", shown(name)));
@@ -54,7 +63,11 @@ pub fn host_name(name: &str) -> Result<(), String> {
 fn misplaced(name: &str) -> Result<(), String> {
     let name_shown = shown(name);
     if let Some((scheme, rest)) = name.split_once("://") {
-        return Err(format!("`{name_shown}` is not a host: put `{}` into `schemes` and leave the host of `{}`", shown(scheme), shown(rest)));
+        return Err(format!(
+            "`{name_shown}` is not a host: put `{}` into `schemes` and leave the host of `{}`",
+            shown(scheme),
+            shown(rest)
+        ));
     }
     if name.contains('@') {
         return Err(format!("`{name_shown}` has a user in it: secrets go into `[credentials.NAME]`"));
@@ -83,7 +96,8 @@ fn labels(name: &str) -> Result<(), String> {
     }
     // `127.1`, `0x7f.1` and `2130706433` are addresses to some resolvers; a name that could be one must be a plain one.
     let last = name.rsplit('.').next().unwrap_or_default();
-    let numeric = last.bytes().all(|b| b.is_ascii_digit()) || last.strip_prefix("0x").is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
+    let numeric = last.bytes().all(|b| b.is_ascii_digit())
+        || last.strip_prefix("0x").is_some_and(|hex| hex.bytes().all(|b| b.is_ascii_hexdigit()));
     if numeric && name.parse::<Ipv4Addr>().is_err() {
         return Err(format!("`{}` looks like an address; write it as four decimal numbers", shown(name)));
     }
@@ -118,7 +132,10 @@ pub(crate) fn url_glob(text: &str) -> Result<(), String> {
         return Err(format!("the path glob `{0}` must begin with `/`: `/{0}`", shown(text)));
     }
     if text.contains(['?', '#']) {
-        return Err(format!("the path glob `{}` has a `?` or `#`: only the path is matched, never the query", shown(text)));
+        return Err(format!(
+            "the path glob `{}` has a `?` or `#`: only the path is matched, never the query",
+            shown(text)
+        ));
     }
     glob(text)
 }
@@ -126,7 +143,10 @@ pub(crate) fn url_glob(text: &str) -> Result<(), String> {
 /// Checks a glob beneath a mount.
 pub(crate) fn file_glob(text: &str) -> Result<(), String> {
     if text.starts_with('/') {
-        return Err(format!("the glob `{}` must be relative to the mount: leave out the `/` at its start", shown(text)));
+        return Err(format!(
+            "the glob `{}` must be relative to the mount: leave out the `/` at its start",
+            shown(text)
+        ));
     }
     if text.split('/').any(|part| part == ".." || part == ".") {
         return Err(format!("the glob `{}` has a `.` or `..` part, which no path that is matched has", shown(text)));
@@ -165,14 +185,26 @@ pub(crate) fn tool_name(text: &str) -> Result<(), String> {
     if ok {
         return Ok(());
     }
-    Err(format!("`{}` is not a tool's name: use 1 to 64 characters a-z, 0-9 and `_`, starting with a letter", shown(text)))
+    Err(format!(
+        "`{}` is not a tool's name: use 1 to 64 characters a-z, 0-9 and `_`, starting with a letter",
+        shown(text)
+    ))
 }
 
 /// Checks a header that a secret may be put into. Those that frame the message or name the host belong to the gate.
 pub(crate) fn header(text: &str) -> Result<(), String> {
     const FRAMING: [&str; 11] = [
-        "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer",
-        "transfer-encoding", "upgrade",
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
     ];
     let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
     if text.is_empty() || text.len() > 64 || !text.bytes().all(token) {
@@ -195,7 +227,14 @@ pub(crate) fn variable(text: &str) -> Result<(), String> {
 /// Text from outside in a message: short, and nothing in it can break the line or the backticks.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 80;
-    let mut out: String = text.chars().take(MOST).flat_map(char::escape_debug).collect::<String>().replace('`', "'").replace("\\\"", "\"").replace("\\'", "'");
+    let mut out: String = text
+        .chars()
+        .take(MOST)
+        .flat_map(char::escape_debug)
+        .collect::<String>()
+        .replace('`', "'")
+        .replace("\\\"", "\"")
+        .replace("\\'", "'");
     if text.chars().nth(MOST).is_some() {
         out.push('…');
     }
@@ -238,7 +277,16 @@ mod tests {
 
     #[test]
     fn hosts_patterns_and_addresses_pass() {
-        for pattern in ["*", "*.example.com", "api.example.com", "localhost", "127.0.0.1", "[::1]", "xn--bcher-kva.example", "a_b.example"] {
+        for pattern in [
+            "*",
+            "*.example.com",
+            "api.example.com",
+            "localhost",
+            "127.0.0.1",
+            "[::1]",
+            "xn--bcher-kva.example",
+            "a_b.example",
+        ] {
             assert_eq!(host_pattern(pattern), Ok(()), "{pattern}");
         }
         assert!(host_name("*").is_err() && host_name("*.example.com").is_err());
@@ -248,8 +296,18 @@ mod tests {
     fn methods_globs_headers_and_variables() {
         assert!(method("get").unwrap_err().contains("`GET`"));
         assert!(method("TRACE").is_err() && method("FROB").is_err());
-        assert!(url_glob("v1/*").is_err() && url_glob("/a?b").is_err() && url_glob("/[").is_err() && url_glob("/v1/**").is_ok());
-        assert!(file_glob("/abs").is_err() && file_glob("a/../b").is_err() && file_glob("").is_err() && file_glob("reports/**").is_ok());
+        assert!(
+            url_glob("v1/*").is_err()
+                && url_glob("/a?b").is_err()
+                && url_glob("/[").is_err()
+                && url_glob("/v1/**").is_ok()
+        );
+        assert!(
+            file_glob("/abs").is_err()
+                && file_glob("a/../b").is_err()
+                && file_glob("").is_err()
+                && file_glob("reports/**").is_ok()
+        );
         assert!(header("Host").is_err() && header("a b").is_err() && header("X-Api-Key").is_ok());
         assert!(variable("1A").is_err() && variable("GH_TOKEN").is_ok());
     }

@@ -55,8 +55,19 @@ impl HostInterfaces {
                 [0, 1, 0],
                 [0, 1, 0],
                 &[
-                    "failures", "settings", "call", "exec", "secrets", "documents", "tools", "outputs", "data", "inputs", "schedule",
-                    "runtime", "pages",
+                    "failures",
+                    "settings",
+                    "call",
+                    "exec",
+                    "secrets",
+                    "documents",
+                    "tools",
+                    "outputs",
+                    "data",
+                    "inputs",
+                    "schedule",
+                    "runtime",
+                    "pages",
                 ],
             ),
             wasi("wasi:io", &["error", "poll", "streams"]),
@@ -65,14 +76,30 @@ impl HostInterfaces {
             wasi(
                 "wasi:cli",
                 &[
-                    "environment", "exit", "stdin", "stdout", "stderr", "terminal-input", "terminal-output", "terminal-stdin",
-                    "terminal-stdout", "terminal-stderr",
+                    "environment",
+                    "exit",
+                    "stdin",
+                    "stdout",
+                    "stderr",
+                    "terminal-input",
+                    "terminal-output",
+                    "terminal-stdin",
+                    "terminal-stdout",
+                    "terminal-stderr",
                 ],
             ),
             wasi("wasi:filesystem", &["types", "preopens"]),
             wasi(
                 "wasi:sockets",
-                &["network", "instance-network", "ip-name-lookup", "tcp", "tcp-create-socket", "udp", "udp-create-socket"],
+                &[
+                    "network",
+                    "instance-network",
+                    "ip-name-lookup",
+                    "tcp",
+                    "tcp-create-socket",
+                    "udp",
+                    "udp-create-socket",
+                ],
             ),
             wasi("wasi:http", &["types", "outgoing-handler"]),
         ])
@@ -87,7 +114,12 @@ impl HostInterfaces {
 
 fn package(name: &str, from: [u64; 3], to: [u64; 3], interfaces: &[&str]) -> HostPackage {
     let version = |[major, minor, patch]: [u64; 3]| Version::new(major, minor, patch);
-    HostPackage { name: name.into(), from: version(from), to: version(to), interfaces: interfaces.iter().map(|i| (*i).to_owned()).collect() }
+    HostPackage {
+        name: name.into(),
+        from: version(from),
+        to: version(to),
+        interfaces: interfaces.iter().map(|i| (*i).to_owned()).collect(),
+    }
 }
 
 /// Compares what a component imports and exports with what the host has. Of exports only `caisson:` and `wasi:` ones are
@@ -106,7 +138,9 @@ pub fn check_versions(imports: &[String], exports: &[String], host: &HostInterfa
 /// themselves.
 #[must_use]
 pub fn exports_tools(exports: &[String]) -> bool {
-    exports.iter().any(|export| Name::parse(export).is_some_and(|name| name.package == "caisson:plugin" && name.interface == "tools"))
+    exports.iter().any(|export| {
+        Name::parse(export).is_some_and(|name| name.package == "caisson:plugin" && name.interface == "tools")
+    })
 }
 
 fn check_import(import: &str, host: &HostInterfaces) -> Result<(), AbiMismatch> {
@@ -140,7 +174,11 @@ fn track<'h>(name: &Name<'_>, host: &'h HostInterfaces, wants: &str) -> Result<&
         name.version.as_ref().is_some_and(|wanted| {
             // A draft is closed to every other version, also of its own track.
             let exact = !wanted.pre.is_empty() || !package.to.pre.is_empty();
-            if exact { *wanted == package.to } else { same_track(wanted, &package.to) && *wanted >= package.from && *wanted <= package.to }
+            if exact {
+                *wanted == package.to
+            } else {
+                same_track(wanted, &package.to) && *wanted >= package.from && *wanted <= package.to
+            }
         })
     };
     packages.find(serves).ok_or_else(|| mismatch(has.join(", "), wants))
@@ -156,7 +194,11 @@ fn mismatch(has: String, wants: &str) -> AbiMismatch {
 
 impl fmt::Display for HostPackage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.from == self.to { write!(f, "{}@{}", self.name, self.to) } else { write!(f, "{}@{} to {}", self.name, self.from, self.to) }
+        if self.from == self.to {
+            write!(f, "{}@{}", self.name, self.to)
+        } else {
+            write!(f, "{}@{} to {}", self.name, self.from, self.to)
+        }
     }
 }
 
@@ -212,7 +254,9 @@ mod tests {
         ] {
             assert_eq!(import(name).unwrap_err(), AbiMismatch { has: has.into(), wants: name.into() });
         }
-        for name in ["caisson:plugin/tools@0.2.0", "caisson:plugin/tools", "caisson:other/x@0.1.0", "wasi:cli/run@0.3.0"] {
+        for name in
+            ["caisson:plugin/tools@0.2.0", "caisson:plugin/tools", "caisson:other/x@0.1.0", "wasi:cli/run@0.3.0"]
+        {
             assert_eq!(export(name).unwrap_err().wants, name);
         }
     }
@@ -241,7 +285,14 @@ mod tests {
             package("caisson:host", [0, 1, 0], [0, 1, 4], &["settings"]),
             package("caisson:host", [0, 2, 0], [0, 2, 1], &["settings"]),
         ]);
-        for (name, ok) in [("@0.1.0", true), ("@0.1.4", true), ("@0.1.5", false), ("@0.2.1", true), ("@0.2.2", false), ("@0.3.0", false)] {
+        for (name, ok) in [
+            ("@0.1.0", true),
+            ("@0.1.4", true),
+            ("@0.1.5", false),
+            ("@0.2.1", true),
+            ("@0.2.2", false),
+            ("@0.3.0", false),
+        ] {
             assert_eq!(check_versions(&[format!("caisson:host/settings{name}")], &[], &later).is_ok(), ok, "{name}");
         }
     }

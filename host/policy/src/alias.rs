@@ -1,12 +1,8 @@
 //! Other names of the built-in tools.
 
 /// Names that agents know from elsewhere, and the tool that answers to them. No plugin may take either side.
-const ALIASES: [(&str, &str); 4] = [
-    ("apply-patch", "apply_patch"),
-    ("bash", "exec"),
-    ("edit_file", "edit"),
-    ("sessions_spawn", "spawn"),
-];
+const ALIASES: [(&str, &str); 4] =
+    [("apply-patch", "apply_patch"), ("bash", "exec"), ("edit_file", "edit"), ("sessions_spawn", "spawn")];
 
 /// The tool that a name stands for: itself, unless it is an alias.
 #[must_use]

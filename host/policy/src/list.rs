@@ -213,7 +213,8 @@ mod tests {
             groups: list(&["fs"]).into_iter().collect(),
             plugins: BTreeSet::new(),
         };
-        let faults = check_list(&list(&["raed_file", "group:typo", "plugin:x", "tool:exec", "bash", "group:fs", "*"]), &known);
+        let faults =
+            check_list(&list(&["raed_file", "group:typo", "plugin:x", "tool:exec", "bash", "group:fs", "*"]), &known);
         let faults = faults.unwrap_err();
         assert_eq!(faults.len(), 4, "{faults:?}");
         assert_eq!(faults.first().unwrap(), "there is no tool `raed_file`; did you mean `read_file`?");

@@ -98,7 +98,8 @@ fn not_granted(capability: Capability) -> Denial {
 
 /// The first capability that asks for anything. An entry that allows nothing (`programs = []`) asks for nothing.
 fn first_declared(declared: &Capabilities) -> Option<Capability> {
-    let Capabilities { files, http, tcp, exec, documents, keyvalue, tools, runtime, schedule, pages, data, outputs } = declared;
+    let Capabilities { files, http, tcp, exec, documents, keyvalue, tools, runtime, schedule, pages, data, outputs } =
+        declared;
     let exec = exec.as_ref().is_some_and(|exec| exec.shell || !exec.programs.is_empty());
     [
         (!files.is_empty(), Capability::Files),
@@ -130,8 +131,12 @@ fn steps(layers: &[Layer], effect: Effect) -> Vec<Step> {
         })
         .collect();
     steps.push(match effect {
-        Effect::ReadOnly => Step::new("effect.read-only", Decision::Narrow, "the tool is read-only: it may change nothing"),
-        Effect::Mutating => Step::new("effect.mutating", Decision::Allow, "the tool may use all that every layer allows"),
+        Effect::ReadOnly => {
+            Step::new("effect.read-only", Decision::Narrow, "the tool is read-only: it may change nothing")
+        }
+        Effect::Mutating => {
+            Step::new("effect.mutating", Decision::Allow, "the tool may use all that every layer allows")
+        }
     });
     steps
 }
@@ -156,7 +161,12 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn decide(declared: &Capabilities, granted: Option<&Capabilities>, ceiling: Option<&Capabilities>, settings: Option<&Value>) -> Result<Permit, Denial> {
+    fn decide(
+        declared: &Capabilities,
+        granted: Option<&Capabilities>,
+        ceiling: Option<&Capabilities>,
+        settings: Option<&Value>,
+    ) -> Result<Permit, Denial> {
         Permit::decide(declared, granted, ceiling, Effect::ReadOnly, settings, &Limits::default())
     }
 
@@ -195,7 +205,10 @@ mod tests {
         let settings = json!({ "policy": "allow_domains", "allowed_domains": ["a.example"] });
         let permit = decide(&all, Some(&all), Some(&all), Some(&settings)).unwrap();
         let layers = permit.layers().as_slice();
-        assert_eq!(layers.iter().map(|l| l.source).collect::<Vec<_>>(), [LayerSource::Declared, LayerSource::Granted, LayerSource::Ceiling]);
+        assert_eq!(
+            layers.iter().map(|l| l.source).collect::<Vec<_>>(),
+            [LayerSource::Declared, LayerSource::Granted, LayerSource::Ceiling]
+        );
         let hosts: Vec<&Hosts> = layers.iter().map(|l| &l.capabilities.http.first().unwrap().hosts).collect();
         let named = Hosts::List(vec!["a.example".into()]);
         assert_eq!(hosts, [&named, &named, &Hosts::List(vec![])]);
@@ -210,6 +223,12 @@ mod tests {
         let under = called.under(&caller);
         assert_eq!(under.layers().effect(), Effect::ReadOnly);
         assert_eq!(under.layers().as_slice().len(), 4);
-        assert!(under.layers().as_slice().iter().any(|l| l.source == LayerSource::Caller && l.capabilities.files.is_empty()));
+        assert!(
+            under
+                .layers()
+                .as_slice()
+                .iter()
+                .any(|l| l.source == LayerSource::Caller && l.capabilities.files.is_empty())
+        );
     }
 }

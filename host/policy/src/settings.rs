@@ -70,7 +70,8 @@ mod tests {
 
     fn asked(settings: Option<&Value>) -> HttpRule {
         let declared: Capabilities =
-            serde_json::from_value(json!({ "http": [{ "hosts": "settings", "blocked-hosts": ["a.example"] }] })).unwrap();
+            serde_json::from_value(json!({ "http": [{ "hosts": "settings", "blocked-hosts": ["a.example"] }] }))
+                .unwrap();
         resolve(&declared, settings).http.pop().unwrap()
     }
 
@@ -101,12 +102,17 @@ mod tests {
             assert_eq!(rule.hosts, Hosts::List(vec![]), "{settings}");
         }
         let other: Capabilities = serde_json::from_value(json!({ "http": [{ "hosts": "anything" }] })).unwrap();
-        assert_eq!(resolve(&other, Some(&json!({ "policy": "allow_all" }))).http.pop().unwrap().hosts, Hosts::List(vec![]));
+        assert_eq!(
+            resolve(&other, Some(&json!({ "policy": "allow_all" }))).http.pop().unwrap().hosts,
+            Hosts::List(vec![])
+        );
     }
 
     #[test]
     fn settings_name_hosts_and_block_others() {
-        let rule = asked(Some(&json!({ "policy": "allow_domains", "allowed_domains": ["Docs.Example.com.", "*.example.org"] })));
+        let rule = asked(Some(
+            &json!({ "policy": "allow_domains", "allowed_domains": ["Docs.Example.com.", "*.example.org"] }),
+        ));
         assert_eq!(hosts(&rule), ["docs.example.com", "*.example.org"]);
         let rule = asked(Some(&json!({ "policy": "allow_all", "blocked_domains": ["evil.example"] })));
         assert_eq!(hosts(&rule), ["*"]);

@@ -82,16 +82,52 @@ const TOKENS: &[(&str, usize, Tail)] = &[
 ];
 
 const SURE_NAMES: &[&str] = &[
-    "password", "passwd", "passphrase", "api_key", "api-key", "apikey", "api key", "secret_key", "secret-key", "secretkey", "access_key",
-    "access-key", "accesskey", "private_key", "private-key", "privatekey", "client_secret", "client-secret", "clientsecret",
-    "access_token", "accesstoken", "refresh_token", "refreshtoken", "signing_key", "encryption_key", "accountkey", "shared_key",
+    "password",
+    "passwd",
+    "passphrase",
+    "api_key",
+    "api-key",
+    "apikey",
+    "api key",
+    "secret_key",
+    "secret-key",
+    "secretkey",
+    "access_key",
+    "access-key",
+    "accesskey",
+    "private_key",
+    "private-key",
+    "privatekey",
+    "client_secret",
+    "client-secret",
+    "clientsecret",
+    "access_token",
+    "accesstoken",
+    "refresh_token",
+    "refreshtoken",
+    "signing_key",
+    "encryption_key",
+    "accountkey",
+    "shared_key",
 ];
 
-const LIKELY_NAMES: &[&str] = &["token", "secret", "bearer", "authorization", "credential", "credentials", "passcode", "pwd"];
+const LIKELY_NAMES: &[&str] =
+    &["token", "secret", "bearer", "authorization", "credential", "credentials", "passcode", "pwd"];
 
 const VARIABLES: &[&str] = &[
-    "KEY", "SECRET", "CREDENTIAL", "PRIVATE", "TOKEN", "PASSWORD", "PASSWD", "DSN", "DATABASE_URL", "REDIS_URL", "MONGO_URI",
-    "MONGODB_URI", "VIRTUAL_",
+    "KEY",
+    "SECRET",
+    "CREDENTIAL",
+    "PRIVATE",
+    "TOKEN",
+    "PASSWORD",
+    "PASSWD",
+    "DSN",
+    "DATABASE_URL",
+    "REDIS_URL",
+    "MONGO_URI",
+    "MONGODB_URI",
+    "VIRTUAL_",
 ];
 
 const WEBHOOKS: &[&str] = &["hooks.slack.com/services/", "hooks.slack.com/workflows/", "/api/webhooks/"];
@@ -99,7 +135,11 @@ const WEBHOOKS: &[&str] = &["hooks.slack.com/services/", "hooks.slack.com/workfl
 /// All literals, and beside each what it stands for. One literal may stand there twice, for two meanings.
 pub(crate) fn all() -> (Vec<&'static str>, Vec<Anchor>) {
     let mut all: Vec<(&str, Anchor)> = Vec::new();
-    all.extend(TOKENS.iter().map(|(prefix, least, tail)| (*prefix, Anchor::Token(Shape { prefix, least: *least, tail: *tail }))));
+    all.extend(
+        TOKENS
+            .iter()
+            .map(|(prefix, least, tail)| (*prefix, Anchor::Token(Shape { prefix, least: *least, tail: *tail }))),
+    );
     all.extend(SURE_NAMES.iter().map(|name| (*name, Anchor::Name(Strength::Surely))));
     all.extend(LIKELY_NAMES.iter().map(|name| (*name, Anchor::Name(Strength::Likely))));
     all.extend(VARIABLES.iter().map(|word| (*word, Anchor::Variable)));

@@ -17,7 +17,8 @@ pub(crate) fn assigned(strength: Strength, bytes: &[u8], start: usize, end: usiz
     }
     let after_quote = closing_quote(bytes, end);
     // `"Password: "` is a label: the quote after its colon closes it, and what follows is code.
-    let in_string = after_quote == end && name_start.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|b| is_quote(*b));
+    let in_string =
+        after_quote == end && name_start.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|b| is_quote(*b));
     let gap = run(bytes, after_quote, 4, |b| b == b' ' || b == b'\t');
     let separator = separator(bytes, gap);
     let is_flag = name.starts_with(b"--");
@@ -38,6 +39,7 @@ pub(crate) fn assigned(strength: Strength, bytes: &[u8], start: usize, end: usiz
         spaced: gap > after_quote || from > separator,
         in_query: name_start.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(|b| *b == b'?' || *b == b'&'),
         header,
+        variable: false,
     };
     value_at(&place, bytes, from)
 }
@@ -58,7 +60,8 @@ pub(crate) fn variable(bytes: &[u8], start: usize, end: usize) -> Option<Range<u
     if name_start.checked_sub(1).and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_lowercase) {
         return None;
     }
-    let place = Place { strength: Strength::Likely, sign: b'=', spaced: false, in_query: false, header: true };
+    let place =
+        Place { strength: Strength::Likely, sign: b'=', spaced: false, in_query: false, header: false, variable: true };
     let from = name_end + 1;
     if anchor == b"VIRTUAL_" {
         if is_reference(bytes.get(from..bytes.len().min(from + 16))?) {
@@ -73,7 +76,9 @@ pub(crate) fn variable(bytes: &[u8], start: usize, end: usize) -> Option<Range<u
 /// `MONKEY=` and `KEYBOARD=` only contain a word; a DSN's name is the whole name or its end.
 fn variable_counts(anchor: &[u8], name: &[u8]) -> bool {
     let names_a_file = [&b"_FILE"[..], b"_PATH", b"_DIR"].iter().any(|end| name.ends_with(end));
-    let only_contains = ["MONKEY", "DONKEY", "TURKEY", "HOCKEY", "KEYBOARD", "KEYWORD"].iter().any(|w| name.windows(w.len()).any(|part| part == w.as_bytes()));
+    let only_contains = ["MONKEY", "DONKEY", "TURKEY", "HOCKEY", "KEYBOARD", "KEYWORD"]
+        .iter()
+        .any(|w| name.windows(w.len()).any(|part| part == w.as_bytes()));
     let placed = match anchor {
         b"VIRTUAL_" => name.starts_with(anchor),
         b"DSN" => name == b"DSN" || name.ends_with(b"_DSN"),
@@ -85,7 +90,15 @@ fn variable_counts(anchor: &[u8], name: &[u8]) -> bool {
 /// Names that end like a secret's and hold none: places in a list of results, counts, kinds.
 pub(crate) fn is_harmless(lower: &[u8]) -> bool {
     const HARMLESS: [&str; 10] = [
-        "page_token", "pagetoken", "page-token", "next_token", "nexttoken", "continuation_token", "continuationtoken", "sync_token", "synctoken",
+        "page_token",
+        "pagetoken",
+        "page-token",
+        "next_token",
+        "nexttoken",
+        "continuation_token",
+        "continuationtoken",
+        "sync_token",
+        "synctoken",
         "cancellation_token",
     ];
     HARMLESS.iter().any(|name| lower.ends_with(name.as_bytes()))
@@ -109,8 +122,10 @@ struct Place {
     spaced: bool,
     /// In a URL's query, which ends at `&`.
     in_query: bool,
-    /// After `Authorization: Basic` or `NAME=`: no code stands there.
+    /// After `Authorization: Basic`: no code stands there.
     header: bool,
+    /// After `NAME=`: likewise, and the value goes on to the next space (`user:pw@tcp(db)/x`).
+    variable: bool,
 }
 
 fn value_at(place: &Place, bytes: &[u8], from: usize) -> Option<Range<usize>> {
@@ -124,11 +139,29 @@ fn value_at(place: &Place, bytes: &[u8], from: usize) -> Option<Range<usize>> {
     if is_reference(bytes.get(from..bytes.len().min(from + 16))?) {
         return None;
     }
-    let ends = |b: u8| b.is_ascii_whitespace() || b"\"'`,;)}]|<([{\\".contains(&b) || (place.in_query && (b == b'&' || b == b'#'));
+    let ends = |b: u8| {
+        b.is_ascii_whitespace()
+            || b"\"'`<\\".contains(&b)
+            || (!place.variable && b",;)}]|([{".contains(&b))
+            || (place.in_query && (b == b'&' || b == b'#'))
+    };
     let to = run(bytes, from, usize::MAX, |b| !ends(b));
     let value = bytes.get(from..to)?;
-    let secret = is_secret(place.strength, false, value) && (place.header || !looks_like_code(place, value, bytes.get(to..)?));
-    secret.then_some(from..to)
+    let secret = is_secret(place.strength, false, value)
+        && (place.header || place.variable || !looks_like_code(place, value, bytes.get(to..)?));
+    secret.then(|| from..whole_value(bytes, from, to))
+}
+
+/// A secret may have the characters in it that end a name's value in program text: `$argon2id$m=1,t=2`, `pw(1`. What looks
+/// like one and goes straight on is taken to the next space.
+fn whole_value(bytes: &[u8], from: usize, to: usize) -> usize {
+    let plain = bytes.get(from..to).is_some_and(|value| value.iter().all(|b| b.is_ascii_alphabetic() || *b == b'_'));
+    match bytes.get(to..) {
+        Some([b',' | b'(' | b'[' | b'{', next, ..]) if !plain && next.is_ascii_graphic() && !is_quote(*next) => {
+            run(bytes, to, usize::MAX, |b| !b.is_ascii_whitespace() && !b"\"'`<\\".contains(&b))
+        }
+        _ => to,
+    }
 }
 
 /// A quoted value goes without its quotes. Looking for the closing one ends with the line, and costs no more than what is
@@ -187,7 +220,9 @@ fn looks_like_code(place: &Place, value: &[u8], after: &[u8]) -> bool {
 
 fn speaks_of_secrets(value: &[u8]) -> bool {
     let lower = value.to_ascii_lowercase();
-    ["token", "password", "passwd", "secret", "key", "pwd", "cred", "auth"].iter().any(|word| lower.windows(word.len()).any(|part| part == word.as_bytes()))
+    ["token", "password", "passwd", "secret", "key", "pwd", "cred", "auth"]
+        .iter()
+        .any(|word| lower.windows(word.len()).any(|part| part == word.as_bytes()))
 }
 
 /// `Basic `, `Bearer ` and the like after `Authorization:`; whether one was there.

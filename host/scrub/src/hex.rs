@@ -11,7 +11,19 @@ const LEAST: usize = 64;
 
 /// Words that announce a digest.
 const DIGESTS: [&str; 13] = [
-    "sha256", "sha-256", "sha384", "sha-384", "sha512", "sha-512", "sha3", "blake2", "blake3", "digest", "checksum", "integrity", "hash",
+    "sha256",
+    "sha-256",
+    "sha384",
+    "sha-384",
+    "sha512",
+    "sha-512",
+    "sha3",
+    "blake2",
+    "blake3",
+    "digest",
+    "checksum",
+    "integrity",
+    "hash",
 ];
 
 pub(crate) fn long_runs(bytes: &[u8], spans: &mut Spans) {
@@ -46,10 +58,9 @@ fn is_digest(bytes: &[u8], start: usize, end: usize) -> bool {
     let before = String::from_utf8_lossy(&before);
     // The word must lead to the digits: between them only what joins a name and its value.
     let announced = DIGESTS.iter().any(|word| {
-        before
-            .rfind(word)
-            .and_then(|at| before.get(at + word.len()..))
-            .is_some_and(|between| between.len() <= 8 && between.chars().all(|c| " :=-\"'`/@(>_s".contains(c) || c.is_ascii_digit()))
+        before.rfind(word).and_then(|at| before.get(at + word.len()..)).is_some_and(|between| {
+            between.len() <= 8 && between.chars().all(|c| " :=-\"'`/@(>_s".contains(c) || c.is_ascii_digit())
+        })
     });
     announced || listed_with_a_file(bytes.get(end..).unwrap_or_default())
 }

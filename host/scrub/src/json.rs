@@ -30,7 +30,9 @@ fn object(map: Map<String, Value>, text: &dyn Fn(&str) -> String) -> Map<String,
 
 fn under(strength: Strength, value: Value, text: &dyn Fn(&str) -> String) -> Value {
     match value {
-        Value::String(words) if value::is_secret(strength, true, words.as_bytes()) => Value::String(REDACTED.to_owned()),
+        Value::String(words) if value::is_secret(strength, true, words.as_bytes()) => {
+            Value::String(REDACTED.to_owned())
+        }
         Value::Number(_) if strength == Strength::Surely => Value::String(REDACTED.to_owned()),
         other => clean(other, text),
     }

@@ -15,8 +15,12 @@ pub(crate) fn private(bytes: &[u8], start: usize, end: usize) -> Option<Range<us
         return None;
     }
     let body = label_end + 5;
-    // Lines may be escaped (`\n`) and an old key has headers; a sentence about keys has other characters soon.
-    let body_end = run(bytes, body, MOST, |b| b.is_ascii_alphanumeric() || b.is_ascii_whitespace() || b"+/=\\:,".contains(&b));
+    // Lines may be escaped (`\n`) and an old key has headers (`Proc-Type: 4,ENCRYPTED`); a sentence about keys has other
+    // characters soon. Two dashes begin the next armour, so no byte is read for two of them.
+    let rest = bytes.get(body..bytes.len().min(body + MOST))?;
+    let armour = memchr::memmem::find(rest, b"--").unwrap_or(MOST);
+    let body_end =
+        run(bytes, body, armour, |b| b.is_ascii_alphanumeric() || b.is_ascii_whitespace() || b"+/=\\:,-".contains(&b));
     let rest = bytes.get(body_end..)?;
     if rest.starts_with(b"-----END ") {
         let close = body_end + 9;

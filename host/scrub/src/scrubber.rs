@@ -36,7 +36,8 @@ impl Scrubber {
     pub fn new() -> Self {
         let (words, anchors) = anchor::all();
         // A DFA reads each byte once whatever the number of anchors, and overlapping matches are needed: `sk-` ends many words.
-        let matcher = AhoCorasick::builder().ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(words).ok();
+        let matcher =
+            AhoCorasick::builder().ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(words).ok();
         Self { anchors, matcher }
     }
 
@@ -64,7 +65,11 @@ impl Scrubber {
                 for_user: None,
                 structured: None,
                 silent: false,
-                error: Some(CleanError { reason, retry_after_ms, details: details.map(|json| self.json_text(json, secrets)) }),
+                error: Some(CleanError {
+                    reason,
+                    retry_after_ms,
+                    details: details.map(|json| self.json_text(json, secrets)),
+                }),
             },
         }
     }
@@ -151,7 +156,8 @@ impl Scrubber {
     /// Text that calls itself a picture (SVG is one) is cleaned as text; other media is not looked into.
     fn media(&self, mime_type: &str, data: Vec<u8>, secrets: &Secrets) -> Vec<u8> {
         let kind = mime_type.to_ascii_lowercase();
-        let textual = kind.starts_with("text/") || ["json", "xml", "yaml", "javascript"].iter().any(|word| kind.contains(word));
+        let textual =
+            kind.starts_with("text/") || ["json", "xml", "yaml", "javascript"].iter().any(|word| kind.contains(word));
         if !textual {
             return data;
         }

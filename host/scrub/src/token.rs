@@ -124,14 +124,20 @@ pub(crate) fn after_scheme(scheme: Scheme, bytes: &[u8], start: usize, end: usiz
             let to = run(bytes, from, MOST, has);
             decodes_to_a_pair(bytes.get(from..to)?).then_some(to)?
         }
-        Scheme::Bearer if bytes.get(from..enough)?.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-') => return None,
+        Scheme::Bearer if bytes.get(from..enough)?.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-') => {
+            return None;
+        }
         Scheme::Bearer => run(bytes, enough, usize::MAX, has),
     };
-    Some(from..to)
+    // The dot that ends a sentence.
+    let dots = bytes.get(from..to)?.iter().rev().take_while(|byte| **byte == b'.').count();
+    Some(from..to - dots)
 }
 
 fn decodes_to_a_pair(encoded: &[u8]) -> bool {
-    let config = GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent).with_decode_allow_trailing_bits(true);
+    let config = GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::Indifferent)
+        .with_decode_allow_trailing_bits(true);
     GeneralPurpose::new(&STANDARD, config).decode(encoded).is_ok_and(|decoded| decoded.contains(&b':'))
 }
 

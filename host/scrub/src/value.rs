@@ -35,6 +35,7 @@ fn is_expansion(rest: &[u8]) -> bool {
 /// `null`, `********`, `xxxxxxxx`, `...`: nothing is there to hide.
 fn is_placeholder(value: &[u8]) -> bool {
     const WORDS: [&str; 8] = ["null", "none", "undefined", "true", "false", "required", "optional", "redacted"];
-    let same = value.first().is_some_and(|first| b"*x.-X_#".contains(first) && value.iter().all(|b| b == first));
+    let same = value.len() > 2
+        && value.first().is_some_and(|first| b"*x.-X_#".contains(first) && value.iter().all(|b| b == first));
     same || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
 }

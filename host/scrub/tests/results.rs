@@ -1,5 +1,4 @@
 //! Every part of an answer is cleaned.
-#![expect(missing_docs, reason = "a test")]
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use caisson_call::{Content, Outcome, RawOutput, RawResult, ToolErrorReason};
@@ -20,7 +19,10 @@ fn an_error_is_cleaned_in_message_and_details() {
     assert_eq!((clean.outcome(), clean.text().as_str()), (Outcome::ToolError, "the server said [REDACTED]"));
     let error = clean.error().unwrap();
     assert_eq!(error.retry_after_ms, Some(7));
-    assert_eq!(serde_json::from_str::<serde_json::Value>(error.details.as_deref().unwrap()).unwrap(), json!({ "seen": "[REDACTED]", "password": "[REDACTED]" }));
+    assert_eq!(
+        serde_json::from_str::<serde_json::Value>(error.details.as_deref().unwrap()).unwrap(),
+        json!({ "seen": "[REDACTED]", "password": "[REDACTED]" })
+    );
 }
 
 #[test]
@@ -50,7 +52,10 @@ fn an_output_is_cleaned_in_all_its_parts_but_paths() {
             Content::Kept("r".into()),
         ]
     );
-    assert_eq!((clean.for_user(), clean.structured(), clean.silent()), (Some("see [REDACTED]"), Some("{\"k\":\"[REDACTED]\"}"), true));
+    assert_eq!(
+        (clean.for_user(), clean.structured(), clean.silent()),
+        (Some("see [REDACTED]"), Some("{\"k\":\"[REDACTED]\"}"), true)
+    );
 }
 
 #[test]

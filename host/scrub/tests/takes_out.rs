@@ -1,5 +1,4 @@
 //! What must go.
-#![expect(missing_docs, reason = "a test")]
 
 use caisson_scrub::{REDACTED, Scrubber};
 
@@ -71,13 +70,9 @@ fn names_and_their_values() {
         ("VIRTUAL_HOST=", "a.example", "\n"),
         ("DSN=", "user:pw@tcp(db)/x", " z"),
         ("SENTRY_DSN=", "12345678", ""),
-        ("the password is in `password: `", "", ""),
         ("token: `", "abcdefgh1234", "`"),
         ("password_hash: x\npassword: ", "$argon2id$v=19$m=1,t=2,p=1$c2FsdA$aGFzaA", "\n"),
     ] {
-        if secret.is_empty() {
-            continue;
-        }
         gone(before, secret, after);
     }
 }

@@ -13,7 +13,18 @@ pub(super) fn read(reader: &mut Reader<'_>, item: &Item<'_>, credentials: &Crede
     reader.known(
         &table,
         &[
-            "files", "http", "tcp", "exec", "documents", "keyvalue", "tools", "runtime", "schedule", "pages", "data", "outputs",
+            "files",
+            "http",
+            "tcp",
+            "exec",
+            "documents",
+            "keyvalue",
+            "tools",
+            "runtime",
+            "schedule",
+            "pages",
+            "data",
+            "outputs",
         ],
     );
     for entry in table.items() {
@@ -25,7 +36,9 @@ pub(super) fn read(reader: &mut Reader<'_>, item: &Item<'_>, credentials: &Crede
             "documents" => out.documents = accesses(reader, &entry, "a collection's name"),
             "keyvalue" => out.keyvalue = accesses(reader, &entry, "a bucket's name"),
             "tools" => out.tools = reader.strings(&entry, value::tool_name),
-            "runtime" => out.runtime = reader.strings(&entry, |kind| value::name("a kind of runtime request", kind, true)),
+            "runtime" => {
+                out.runtime = reader.strings(&entry, |kind| value::name("a kind of runtime request", kind, true))
+            }
             "schedule" => out.schedule = reader.flag(&entry).unwrap_or_default(),
             "pages" => out.pages = reader.flag(&entry).unwrap_or_default(),
             "data" => out.data = reader.flag(&entry).unwrap_or_default(),
@@ -40,7 +53,10 @@ pub(super) fn read(reader: &mut Reader<'_>, item: &Item<'_>, credentials: &Crede
 fn section<'d>(reader: &mut Reader<'_>, item: &Item<'d>, example: &str) -> Option<Table<'d>> {
     let table = reader.table(item)?;
     if table.is_empty() {
-        reader.fault(&table.span(), format!("the section `{}` is empty; leave it out, or say what is asked for: {example}", item.name()));
+        reader.fault(
+            &table.span(),
+            format!("the section `{}` is empty; leave it out, or say what is asked for: {example}", item.name()),
+        );
         return None;
     }
     Some(table)
@@ -52,7 +68,8 @@ fn files(reader: &mut Reader<'_>, item: &Item<'_>) -> BTreeMap<String, FilesRule
     for entry in table.items() {
         let mount = entry.key().to_owned();
         if mount != MOUNT {
-            let why = format!("there is no mount `{}`: the only one in this version is `{MOUNT}`", value::shown(&mount));
+            let why =
+                format!("there is no mount `{}`: the only one in this version is `{MOUNT}`", value::shown(&mount));
             reader.fault(&entry.key_span(), why);
         }
         let rule = match entry.value() {
@@ -74,7 +91,9 @@ fn files(reader: &mut Reader<'_>, item: &Item<'_>) -> BTreeMap<String, FilesRule
 fn files_table(reader: &mut Reader<'_>, item: &Item<'_>) -> Option<FilesRule> {
     let table = reader.table(item)?;
     reader.known(&table, &["access", "paths"]);
-    let access = reader.required(&table, "access", "either `\"read\"` or `\"read-write\"`").and_then(|item| access(reader, &item));
+    let access = reader
+        .required(&table, "access", "either `\"read\"` or `\"read-write\"`")
+        .and_then(|item| access(reader, &item));
     let paths = table.get("paths").map(|item| reader.strings(&item, value::file_glob));
     Some(FilesRule { access: access?, paths })
 }
@@ -92,7 +111,10 @@ fn access(reader: &mut Reader<'_>, item: &Item<'_>) -> Option<Access> {
 
 fn http(reader: &mut Reader<'_>, item: &Item<'_>, credentials: &Credentials) -> Vec<HttpRule> {
     if matches!(item.value(), DeValue::Table(_)) {
-        reader.fault(&item.key_span(), "write `[[capabilities.http]]` with two brackets: there may be several rules".into());
+        reader.fault(
+            &item.key_span(),
+            "write `[[capabilities.http]]` with two brackets: there may be several rules".into(),
+        );
         return Vec::new();
     }
     let rules = reader.list(item).unwrap_or_default();
@@ -102,14 +124,18 @@ fn http(reader: &mut Reader<'_>, item: &Item<'_>, credentials: &Credentials) -> 
 fn http_rule(reader: &mut Reader<'_>, item: &Item<'_>, declared: &Credentials) -> Option<HttpRule> {
     let table = reader.table(item)?;
     reader.known(&table, &["hosts", "blocked-hosts", "methods", "paths", "ports", "schemes", "reads", "credentials"]);
-    let hosts = reader.required(&table, "hosts", "such as `hosts = [\"api.example.com\"]`").and_then(|item| hosts(reader, &item));
-    let blocked_hosts = table.get("blocked-hosts").map(|item| reader.strings(&item, value::host_pattern)).unwrap_or_default();
+    let hosts = reader
+        .required(&table, "hosts", "such as `hosts = [\"api.example.com\"]`")
+        .and_then(|item| hosts(reader, &item));
+    let blocked_hosts =
+        table.get("blocked-hosts").map(|item| reader.strings(&item, value::host_pattern)).unwrap_or_default();
     let methods = table.get("methods").map(|item| reader.strings(&item, value::method));
     let paths = table.get("paths").map(|item| reader.strings(&item, value::url_glob));
     let ports = table.get("ports").map(|item| ports(reader, &item));
     let schemes = table.get("schemes").map(|item| reader.strings(&item, value::scheme));
     let reads = table.get("reads").and_then(|item| reader.flag(&item)).unwrap_or_default();
-    let credentials = table.get("credentials").map(|item| reader.strings(&item, |name| usable(name, declared))).unwrap_or_default();
+    let credentials =
+        table.get("credentials").map(|item| reader.strings(&item, |name| usable(name, declared))).unwrap_or_default();
     Some(HttpRule { hosts: hosts?, blocked_hosts, methods, paths, ports, schemes, reads, credentials })
 }
 
@@ -123,9 +149,10 @@ fn usable(name: &str, declared: &Credentials) -> Result<(), String> {
             let add = || format!("; add a section `[credentials.{}]`", value::shown(name));
             Err(format!("there is no credential `{}`{}", value::shown(name), near.unwrap_or_else(add)))
         }
-        Some(Credential { inject: Inject::Env { .. }, .. }) => {
-            Err(format!("the credential `{}` goes into a child's environment and cannot be put into a request", value::shown(name)))
-        }
+        Some(Credential { inject: Inject::Env { .. }, .. }) => Err(format!(
+            "the credential `{}` goes into a child's environment and cannot be put into a request",
+            value::shown(name)
+        )),
         Some(_) => Ok(()),
     }
 }
@@ -134,7 +161,8 @@ fn hosts(reader: &mut Reader<'_>, item: &Item<'_>) -> Option<Hosts> {
     match item.value() {
         DeValue::String(word) if word == "settings" => Some(Hosts::Named("settings".into())),
         DeValue::String(other) => {
-            let why = format!("`hosts` must be a list or the word `\"settings\"`; write `[\"{}\"]`", value::shown(other));
+            let why =
+                format!("`hosts` must be a list or the word `\"settings\"`; write `[\"{}\"]`", value::shown(other));
             reader.fault(&item.span(), why);
             None
         }
@@ -162,7 +190,10 @@ fn port(reader: &mut Reader<'_>, item: &Item<'_>) -> Option<u16> {
 
 fn tcp(reader: &mut Reader<'_>, item: &Item<'_>) -> Vec<SocketRule> {
     if matches!(item.value(), DeValue::Table(_)) {
-        reader.fault(&item.key_span(), "write `[[capabilities.tcp]]` with two brackets: there may be several rules".into());
+        reader.fault(
+            &item.key_span(),
+            "write `[[capabilities.tcp]]` with two brackets: there may be several rules".into(),
+        );
         return Vec::new();
     }
     reader.list(item).unwrap_or_default().iter().filter_map(|rule| socket(reader, rule)).collect()
@@ -188,7 +219,9 @@ fn exec(reader: &mut Reader<'_>, item: &Item<'_>) -> Option<ExecRule> {
 }
 
 fn program(name: &str) -> Result<(), String> {
-    let ok = (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._+-".contains(&b)) && !name.starts_with(['-', '.']);
+    let ok = (1..=64).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"._+-".contains(&b))
+        && !name.starts_with(['-', '.']);
     if ok {
         return Ok(());
     }

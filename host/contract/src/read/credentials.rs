@@ -30,10 +30,15 @@ fn credential(reader: &mut Reader<'_>, table: &Table<'_>) -> Option<Credential> 
     let hosts = match table.get("hosts") {
         Some(item) => {
             let hosts = reader.strings(&item, |host| {
-                value::host_name(host).map_err(|why| if host.contains('*') { format!("a credential's host must be exact: {why}") } else { why })
+                value::host_name(host).map_err(|why| {
+                    if host.contains('*') { format!("a credential's host must be exact: {why}") } else { why }
+                })
             });
             if goes_to_a_child && !hosts.is_empty() {
-                reader.fault(&item.span(), "a credential that goes into a child's environment is bound to no host; leave `hosts` out".into());
+                reader.fault(
+                    &item.span(),
+                    "a credential that goes into a child's environment is bound to no host; leave `hosts` out".into(),
+                );
             }
             hosts
         }
@@ -73,7 +78,9 @@ fn inject(reader: &mut Reader<'_>, item: &Item<'_>) -> Option<Inject> {
     let prefix = match prefix {
         Some(item) => {
             let text = reader.text(&item)?;
-            reader.check(&item, if text.is_empty() { Ok(()) } else { printable("a prefix", text, "") }).then(|| text.to_owned())?
+            reader
+                .check(&item, if text.is_empty() { Ok(()) } else { printable("a prefix", text, "") })
+                .then(|| text.to_owned())?
         }
         None => String::new(),
     };
@@ -87,6 +94,16 @@ fn inject(reader: &mut Reader<'_>, item: &Item<'_>) -> Option<Inject> {
 }
 
 fn printable(what: &str, text: &str, never: &str) -> Result<(), String> {
-    let ok = (1..=128).contains(&text.len()) && text.bytes().all(|b| (b' '..=b'~').contains(&b)) && !text.contains(|c| never.contains(c));
-    if ok { Ok(()) } else { Err(format!("`{}` is not {what}: use 1 to 128 printable ASCII characters{}", value::shown(text), if never.is_empty() { String::new() } else { format!(" without any of `{never}`") })) }
+    let ok = (1..=128).contains(&text.len())
+        && text.bytes().all(|b| (b' '..=b'~').contains(&b))
+        && !text.contains(|c| never.contains(c));
+    if ok {
+        Ok(())
+    } else {
+        Err(format!(
+            "`{}` is not {what}: use 1 to 128 printable ASCII characters{}",
+            value::shown(text),
+            if never.is_empty() { String::new() } else { format!(" without any of `{never}`") }
+        ))
+    }
 }

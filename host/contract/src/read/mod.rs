@@ -108,7 +108,10 @@ fn header(reader: &mut Reader<'_>, table: &Table<'_>) -> Option<PluginHeader> {
     let description = table.get("description").and_then(|item| {
         let text = reader.text(&item)?;
         let long = text.len() > MAX_DESCRIPTION;
-        let why = format!("the description has {} bytes; at most {MAX_DESCRIPTION} are kept: it is one line for people", text.len());
+        let why = format!(
+            "the description has {} bytes; at most {MAX_DESCRIPTION} are kept: it is one line for people",
+            text.len()
+        );
         reader.check(&item, if long { Err(why) } else { Ok(()) }).then(|| text.to_owned())
     });
     Some(PluginHeader { name: name?, version: version?, description: description.unwrap_or_default() })
@@ -118,8 +121,17 @@ fn limits_section(reader: &mut Reader<'_>, table: &Table<'_>) -> LimitsRequest {
     reader.known(
         table,
         &[
-            "memory", "cpu", "wall", "grace", "http-requests", "http-bytes", "file-bytes", "file-operations", "log-bytes",
-            "output-bytes", "host-memory",
+            "memory",
+            "cpu",
+            "wall",
+            "grace",
+            "http-requests",
+            "http-bytes",
+            "file-bytes",
+            "file-operations",
+            "log-bytes",
+            "output-bytes",
+            "host-memory",
         ],
     );
     let mut size = |key| quantity(reader, table, key, &|text| limits::parse_size(text).map(|bytes| bytes == 0));
@@ -134,10 +146,27 @@ fn limits_section(reader: &mut Reader<'_>, table: &Table<'_>) -> LimitsRequest {
         reader.check(&item, zero).then_some(number)
     };
     let (http_requests, file_operations) = (count("http-requests"), count("file-operations"));
-    LimitsRequest { memory, cpu, wall, grace, http_requests, http_bytes, file_bytes, file_operations, log_bytes, output_bytes, host_memory }
+    LimitsRequest {
+        memory,
+        cpu,
+        wall,
+        grace,
+        http_requests,
+        http_bytes,
+        file_bytes,
+        file_operations,
+        log_bytes,
+        output_bytes,
+        host_memory,
+    }
 }
 
-fn quantity(reader: &mut Reader<'_>, table: &Table<'_>, key: &str, is_zero: &dyn Fn(&str) -> Result<bool, String>) -> Option<String> {
+fn quantity(
+    reader: &mut Reader<'_>,
+    table: &Table<'_>,
+    key: &str,
+    is_zero: &dyn Fn(&str) -> Result<bool, String>,
+) -> Option<String> {
     let item = table.get(key)?;
     let text = reader.text(&item)?;
     let checked = match is_zero(text) {

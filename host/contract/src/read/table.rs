@@ -117,12 +117,16 @@ impl<'t> Reader<'t> {
             }
             let nearest = known
                 .iter()
-                .map(|name| (strsim::normalized_damerau_levenshtein(&key.chars().take(64).collect::<String>(), name), name))
+                .map(|name| {
+                    (strsim::normalized_damerau_levenshtein(&key.chars().take(64).collect::<String>(), name), name)
+                })
                 .max_by(|a, b| a.0.total_cmp(&b.0))
                 .filter(|(score, _)| *score >= 0.4);
             let hint = match nearest {
                 Some((_, name)) => format!("did you mean `{name}`?"),
-                None => format!("known here: {}", known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")),
+                None => {
+                    format!("known here: {}", known.iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", "))
+                }
             };
             self.fault(&item.key_span(), format!("unknown key `{}`; {hint}", shown(key)));
         }
@@ -180,10 +184,7 @@ impl<'t> Reader<'t> {
     pub(super) fn list<'d>(&mut self, item: &Item<'d>) -> Option<Vec<Item<'d>>> {
         match item.value() {
             DeValue::Array(values) => Some(
-                values
-                    .iter()
-                    .map(|value| Item { path: item.path.clone(), key_span: value.span(), value })
-                    .collect(),
+                values.iter().map(|value| Item { path: item.path.clone(), key_span: value.span(), value }).collect(),
             ),
             other => self.wrong_type(item, other, "a list"),
         }
