@@ -183,7 +183,12 @@ fn validate(component: &[u8]) -> Result<(), SectionError> {
     Err(malformed(&error))
 }
 
-fn read_info(component: &[u8]) -> Result<ComponentInfo, SectionError> {
+/// What a component says of itself, not validated: enough to compare versions first, so that a component for a later WASI is
+/// told which version it wants rather than which proposal it uses.
+///
+/// # Errors
+/// [`SectionError`], where it cannot even be read.
+pub fn read_info(component: &[u8]) -> Result<ComponentInfo, SectionError> {
     let mut info = ComponentInfo::default();
     walk(component, |depth, payload| {
         match payload {
@@ -255,10 +260,7 @@ fn walk<'a>(
 
 fn malformed(error: &wasmparser::BinaryReaderError) -> SectionError {
     // The message may quote names from the component, so it is shortened and escaped like all text from outside.
-    SectionError::Malformed {
-        offset: usize::try_from(error.offset()).unwrap_or(usize::MAX),
-        message: crate::value::shown(error.message()),
-    }
+    SectionError::Malformed { offset: error.offset(), message: crate::value::shown(error.message()) }
 }
 
 fn leb128(out: &mut Vec<u8>, mut number: usize) {

@@ -22,7 +22,8 @@ pub use capability::{
 };
 pub use check::{check_capabilities, check_tools};
 pub use component::{
-    ComponentInfo, MANIFEST_SECTION, SectionError, add_manifest_section, inspect_component, read_manifest_section,
+    ComponentInfo, MANIFEST_SECTION, SectionError, add_manifest_section, inspect_component, read_info,
+    read_manifest_section,
 };
 pub use fault::ManifestFault;
 pub use grant::{difference, exceeds};

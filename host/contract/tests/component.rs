@@ -1,7 +1,10 @@
 //! Components as bytes.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use caisson_contract::{ComponentInfo, SectionError, add_manifest_section, inspect_component, read_manifest_section};
+use caisson_contract::{
+    ComponentInfo, HostInterfaces, SectionError, add_manifest_section, check_versions, inspect_component, read_info,
+    read_manifest_section,
+};
 
 const MAX: usize = 1 << 20;
 
@@ -74,6 +77,20 @@ fn invalid_and_unsupported_components() {
     assert_eq!(asynchronous, Err(SectionError::Unsupported { what: "the component model's async (WASI 0.3)" }));
     let stream = inspect("(component (type (stream u8)) (type (func (param \"s\" 0))))");
     assert_eq!(stream, Err(SectionError::Unsupported { what: "the component model's async (WASI 0.3)" }));
+}
+
+#[test]
+fn a_component_for_a_later_wasi_can_still_be_asked_what_it_wants() {
+    let later = wasm(
+        "(component (import \"wasi:http/types@0.3.0\" (instance (export \"f\" (func async)))) (type (stream u8)))",
+    );
+    assert!(inspect_component(&later, MAX).is_err());
+    let info = read_info(&later).unwrap();
+    let mismatch = check_versions(&info.imports, &info.exports, &HostInterfaces::current()).unwrap_err();
+    assert_eq!(
+        (mismatch.has.as_str(), mismatch.wants.as_str()),
+        ("wasi:http@0.2.0 to 0.2.12", "wasi:http/types@0.3.0")
+    );
 }
 
 #[test]
