@@ -18,6 +18,9 @@ const BUSY: Duration = Duration::from_secs(5);
 /// Pause before opening again a database that another process is just making: SQLite itself does not wait for a change of journal mode.
 const AGAIN: Duration = Duration::from_millis(20);
 
+/// Pages that each connection keeps, as `-KiB`: the operating system caches the file anyway, and an idle gateway is to stay small.
+const CACHE: &str = "-512";
+
 /// Connections that read beside the writer.
 const READERS: u32 = 3;
 
@@ -120,7 +123,8 @@ impl SqliteStore {
             // In WAL mode anything less loses acknowledged writes when the power fails.
             .synchronous(SqliteSynchronous::Full)
             .busy_timeout(BUSY)
-            .foreign_keys(true);
+            .foreign_keys(true)
+            .pragma("cache_size", CACHE);
         let writer = connect(&options).await.map_err(|source| OpenError::of(&path, source))?;
         migrate(&writer, &path).await?;
         // Opened when first needed: the start of the gateway does not wait for them.
