@@ -46,7 +46,7 @@ pub(crate) fn with_password(bytes: &[u8], start: usize, end: usize) -> Option<Ra
     let database = |name: &&str| {
         scheme.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '+').next() == Some(*name) || scheme == **name
     };
-    if DATABASES.iter().any(|name| database(name)) {
+    if DATABASES.iter().any(database) {
         let from =
             start - DATABASES.iter().filter(|name| scheme.ends_with(*name)).map(|name| name.len()).max().unwrap_or(0);
         return Some(from..run(bytes, limit, MOST, |b| b.is_ascii_graphic() && !b"\"'`<>\\".contains(&b)));
