@@ -83,6 +83,8 @@ fn addresses_with_passwords() {
     gone("url: ", "mongodb+srv://u:p%40ss@cluster.example/db", "\n");
     gone("\"", "amqp://guest:guest@mq/vhost", "\"");
     gone("", "redis://:secretpw@cache:6379/0", "");
+    gone("", "mysql://root:pa/ss?w#rd@db/app", " x");
+    gone("jdbc:", "postgresql://bob:hunter2@db/app", " x");
     gone("git clone https://", "bob:ghx123", "@git.example/r.git");
     gone("https://hooks.slack.com/services/", "T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", " posted");
     gone("https://discord.com/api/webhooks/", "123456789012345678/abcDEF_ghi-jkl", "\n");
