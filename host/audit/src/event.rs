@@ -44,12 +44,18 @@ pub struct CallEvent {
     pub digest: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
+    /// Rule that refused it, where one did.
+    pub rule: Option<String>,
     /// What the gates refused during the call, also where the call went on.
     pub denials: Vec<Denial>,
     /// Elapsed.
     pub wall_us: u64,
     /// Thread time of the guest.
     pub cpu_us: u64,
+    /// Bytes of the arguments.
+    pub bytes_in: u64,
+    /// Bytes of the answer's text.
+    pub bytes_out: u64,
 }
 
 /// A change by a person or the gateway itself.

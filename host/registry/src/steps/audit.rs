@@ -36,15 +36,26 @@ pub(crate) fn open(inner: &Inner, call: &Call) -> Record {
             plugin: None,
             digest: None,
             outcome: Outcome::Cancelled,
+            rule: None,
             denials: vec![],
             wall_us: 0,
             cpu_us: 0,
+            bytes_in: call.arguments.len() as u64,
+            bytes_out: 0,
         })),
     }
 }
 
 fn micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+fn rule(body: &Result<CleanResult, Refused>) -> Option<&str> {
+    match body {
+        Err(Refused::NotOffered { rule, .. }) => Some(rule),
+        Err(Refused::Denied(denial)) => Some(&denial.rule),
+        _ => None,
+    }
 }
 
 impl Record {
@@ -74,6 +85,8 @@ impl Record {
         if let Some(mut event) = self.event.take() {
             event.outcome = outcome;
             event.wall_us = micros(wall);
+            event.rule = rule(&body).map(str::to_owned);
+            event.bytes_out = body.as_ref().map_or(0, |result| result.text_bytes() as u64);
             if let (Err(Refused::Denied(denial)), true) = (&body, event.denials.is_empty()) {
                 event.denials.push(denial.clone());
             }
