@@ -146,6 +146,7 @@ pub fn verify<'a>(
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::indexing_slicing, reason = "a test may panic")]
     use super::*;
     use crate::ChangeEvent;
 

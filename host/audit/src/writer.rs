@@ -143,7 +143,7 @@ impl Writer {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may panic")]
+    #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
     use super::*;
     use crate::chain::verify;
     use std::sync::Mutex;

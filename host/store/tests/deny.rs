@@ -140,7 +140,7 @@ async fn a_damaged_database_is_named() {
     open(dir.path()).await.close().await;
     let path = dir.path().join("caisson.db");
     let mut bytes = std::fs::read(&path).unwrap();
-    bytes[100..].fill(0xff);
+    bytes.iter_mut().skip(100).for_each(|byte| *byte = 0xff);
     std::fs::write(&path, bytes).unwrap();
     let error = match try_open(dir.path()).await {
         Err(error) => error.to_string(),

@@ -159,7 +159,7 @@ fn kill(mut child: Child, after: u64) -> u64 {
 async fn all_there(store: &SqliteStore, child: u32, last: u64) {
     let name = format!("child-{child}");
     let settings = store.settings().await.unwrap().into_iter().find(|s| s.name == name).unwrap();
-    assert!(settings.value["number"].as_u64().unwrap() >= last);
+    assert!(settings.value.get("number").unwrap().as_u64().unwrap() >= last);
     for number in 1..=last {
         assert!(store.kept(&format!("{child}-{number}")).await.unwrap().is_some(), "{number} of {last}");
         let bytes = format!("{child}-{number}");
