@@ -1,8 +1,5 @@
 //! One folder, read once.
 
-use std::io;
-use std::path::Path;
-
 /// What stands in a folder.
 pub struct Entry {
     /// Its name; what is not UTF-8 in it is replaced.
@@ -22,18 +19,8 @@ pub enum Kind {
     Other,
 }
 
-/// The entries of a folder in no order.
-pub fn scan(folder: &Path) -> io::Result<Vec<Entry>> {
-    std::fs::read_dir(folder)?
-        .map(|entry| {
-            let entry = entry?;
-            let kind = match entry.file_type()? {
-                kind if kind.is_dir() => Kind::Folder,
-                kind if kind.is_symlink() => Kind::Link,
-                _ => Kind::Other,
-            };
-            let name = entry.file_name().to_string_lossy().into_owned();
-            Ok(Entry { name, kind })
-        })
-        .collect()
-}
+#[cfg_attr(target_family = "wasm", path = "scan/wasi.rs")]
+#[cfg_attr(not(target_family = "wasm"), path = "scan/native.rs")]
+mod place;
+
+pub use place::scan;
