@@ -8,6 +8,8 @@ use jaq_json::{Val, read, write};
 const MAX_FILTER: usize = 8_000;
 /// What the results may have together, in bytes.
 const MAX_RESULT: usize = 1 << 20;
+/// Arrays and objects within each other: reading and writing them costs stack for each.
+const MAX_DEPTH: usize = 500;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 pub struct Args {
@@ -55,6 +57,11 @@ fn inputs(input: &serde_json::Value) -> Result<Vec<Val>, ToolError> {
         serde_json::Value::String(text) => text.clone(),
         value => value.to_string(),
     };
+    if depth(&text) > MAX_DEPTH {
+        return Err(ToolError::invalid_arguments(format!(
+            "`input` is nested more than {MAX_DEPTH} deep; give the inner part that matters"
+        )));
+    }
     let values: Result<Vec<Val>, _> = read::parse_many(text.as_bytes()).collect();
     let values = values.map_err(|error| {
         ToolError::invalid_arguments(format!(
@@ -65,6 +72,29 @@ fn inputs(input: &serde_json::Value) -> Result<Vec<Val>, ToolError> {
         return Err(ToolError::invalid_arguments("`input` is empty; give a JSON value"));
     }
     Ok(values)
+}
+
+/// How deep the brackets of JSON text go, whether or not it is valid.
+fn depth(json: &str) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let mut bytes = json.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            b'"' => {
+                // To the quote that ends the string.
+                while let Some(byte) = bytes.next().filter(|byte| *byte != b'"') {
+                    if byte == b'\\' {
+                        bytes.next();
+                    }
+                }
+            }
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 fn compile(code: &str) -> Result<Filter, ToolError> {
@@ -189,6 +219,16 @@ mod tests {
     fn results_are_bounded() {
         assert!(fault(json!(0), "repeat(.)").contains("more than 1048576 bytes"));
         assert!(fault(json!(0), "\"x\" * 2000000").contains("more than 1048576 bytes"));
+    }
+
+    #[test]
+    fn nesting_is_bounded_and_brackets_in_strings_are_none() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(fault(json!(nested(MAX_DEPTH + 1)), ".").contains("more than 500 deep"));
+        assert_eq!(run(json!(nested(MAX_DEPTH)), "length").unwrap(), "1");
+        let quoted = format!(r#""\"{}""#, nested(MAX_DEPTH + 1));
+        assert_eq!(run(json!(quoted), "length").unwrap(), "1003");
+        assert_eq!(run(json!("[1] ".repeat(MAX_DEPTH + 1)), "empty").unwrap(), "[the filter has no results]");
     }
 
     #[test]

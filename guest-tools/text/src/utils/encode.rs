@@ -92,8 +92,9 @@ pub fn html(text: &str) -> String {
     escaped
 }
 
+/// With its name before it: the host takes a bare run of so many digits for a key and removes it.
 pub fn sha256(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
+    format!("sha256:{}", hex(&Sha256::digest(text.as_bytes())))
 }
 
 fn as_text(bytes: Vec<u8>) -> Result<String, ToolError> {

@@ -180,7 +180,10 @@ mod tests {
         assert_eq!(run(Operation::HexEncode, "hi"), "6869");
         assert_eq!(run(Operation::HtmlEscape, "<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");
         assert_eq!(run(Operation::JsonEscape, "a\"\n"), "\"a\\\"\\n\"");
-        assert_eq!(run(Operation::Sha256, "abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(
+            run(Operation::Sha256, "abc"),
+            "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
     }
 
     #[test]
