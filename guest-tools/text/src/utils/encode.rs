@@ -61,7 +61,7 @@ pub fn hex(bytes: &[u8]) -> String {
 pub fn from_hex(text: &str) -> Result<String, ToolError> {
     let plain: String = text.split_whitespace().collect();
     let plain = plain.strip_prefix("0x").unwrap_or(&plain);
-    if plain.len() % 2 != 0 {
+    if !plain.len().is_multiple_of(2) {
         return Err(ToolError::invalid_arguments(format!(
             "`text` has {} digits; hexadecimal needs an even number",
             plain.len()
