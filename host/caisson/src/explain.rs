@@ -23,12 +23,12 @@ pub(crate) async fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode> {
         ExplainWhat::Path { path, workspace, write, granted, jsonl } => {
             let layers = files_layers(*write, granted);
             let access = if *write { Access::ReadWrite } else { Access::Read };
-            let judge = |input: &str| {
+            let judge = async |input: &str| {
                 let said = caisson_gate_files::explain(workspace, &layers, input, access);
                 let allow = said.decision == caisson_gate_files::Decision::Allow;
                 Answer { allow, rule: said.rule, detail: said.detail, grant: said.grant }
             };
-            if *jsonl { lines(|input| std::future::ready(judge(input))).await } else { one(cli, &judge(given(path.as_ref())?)) }
+            if *jsonl { lines(judge).await } else { one(cli, &judge(given(path.as_ref())?).await) }
         }
         ExplainWhat::Url { url, method, granted, egress, resolve, jsonl } => {
             let layers = http_layers(method, granted);

@@ -32,7 +32,8 @@ const ITSELF: &str = "gateway";
 /// Opens the state in a folder.
 pub(crate) async fn open(args: &StateArgs, own: Vec<SocketAddr>) -> Result<Wired> {
     std::fs::create_dir_all(&args.data).with_context(|| format!("the data folder `{}` cannot be made", args.data.display()))?;
-    let key = MasterKey::from_env().transpose().unwrap_or_else(|| MasterKey::from_file_or_create(&args.data.join("master.key")))?;
+    let in_file = || MasterKey::from_file_or_create(&args.data.join("master.key"));
+    let key = MasterKey::from_env().unwrap_or_else(in_file)?;
     let cache_key = key.derive("caisson machine code cache");
     let store = Arc::new(SqliteStore::open(&args.data, key).await?);
     let mut config = GatewayConfig::new(args.data.join("workspaces"));
