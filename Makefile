@@ -31,7 +31,7 @@ demo: guests host
 test: guests
 	@scripts/test.sh
 
-bench: guests
+bench: guests host
 	@scripts/bench.sh
 
 lint:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test: the host's crates, the guests' own, and clients of other people against a running gateway.
+# Every test: the host's crates, the guests' own, and the main job from end to end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { printf '\n== %s\n' "$*"; }
@@ -16,9 +16,6 @@ fi
 
 say "guests: tests of their own logic"
 scripts/test-guests.sh
-
-say "clients of other people against a running gateway"
-tests/clients/run.sh
 
 say "the main job from end to end"
 scripts/demo.sh
