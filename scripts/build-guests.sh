@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds the built-in tools and the sample plugin, each with its manifest in it:
-#   <build folder>/guests/{files,text,web}.wasm, <build folder>/examples/unit-price.wasm
+#   <build folder>/guests/{files,text,web}.wasm, <build folder>/examples/unit-price.wasm, <build folder>/tests/hostile.wasm
 # Quick when nothing changed. Needs scripts/setup-guest.sh to have run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${CAISSON_BUILD_DIR:-$PWD/build}
-mkdir -p "$build/guests" "$build/examples"
+mkdir -p "$build/guests" "$build/examples" "$build/tests"
 build=$(cd "$build" && pwd)
 export CAISSON_BUILD_DIR=$build
 
@@ -42,3 +42,4 @@ for name in files text web; do
     guest "guest-tools/$name" "$build/guests/$name.wasm" guest-tools/Cargo.toml guest-tools/Cargo.lock
 done
 guest examples/unit-price "$build/examples/unit-price.wasm"
+guest tests/guests/hostile "$build/tests/hostile.wasm"

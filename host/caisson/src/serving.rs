@@ -29,6 +29,7 @@ pub(crate) async fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode> {
     announce(cli, &format!("http://{address}"), &token, tools);
     caisson_doors::serve(listener, router, &config, stop()).await;
     wired.gateway.flush().await;
+    wired.store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -47,6 +48,7 @@ pub(crate) async fn mcp(args: &McpArgs) -> Result<ExitCode> {
     };
     caisson_doors::serve_stdio(wired.gateway.clone(), principal, CallContext::default()).await?;
     wired.gateway.flush().await;
+    wired.store.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,6 +11,7 @@ use caisson_registry::{Gateway, GatewayConfig, Parts, Store};
 use caisson_scrub::Scrubber;
 use caisson_store::{MasterKey, SqliteStore};
 use std::net::SocketAddr;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,7 +32,7 @@ const ITSELF: &str = "gateway";
 
 /// Opens the state in a folder.
 pub(crate) async fn open(args: &StateArgs, own: Vec<SocketAddr>) -> Result<Wired> {
-    std::fs::create_dir_all(&args.data).with_context(|| format!("the data folder `{}` cannot be made", args.data.display()))?;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&args.data).with_context(|| format!("the data folder `{}` cannot be made", args.data.display()))?;
     let in_file = || MasterKey::from_file_or_create(&args.data.join("master.key"));
     let key = MasterKey::from_env().unwrap_or_else(in_file)?;
     let cache_key = key.derive("caisson machine code cache");

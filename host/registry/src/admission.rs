@@ -109,39 +109,42 @@ mod tests {
     use super::*;
     use std::task::Poll;
 
-    fn tenant(name: &str) -> TenantId {
-        TenantId::new(name).unwrap()
+    fn tenants() -> (TenantId, TenantId) {
+        (TenantId::new("a").unwrap(), TenantId::new("b").unwrap())
     }
 
     #[tokio::test]
     async fn past_workers_and_queue_a_tenant_is_overloaded_and_its_neighbour_is_not() {
+        let (a, b) = tenants();
         let admission = Admission::new(1, 1);
-        let running = admission.admit(&tenant("a"), None).await.unwrap();
-        let mut queued = Box::pin(admission.admit(&tenant("a"), None));
+        let running = admission.admit(&a, None).await.unwrap();
+        let mut queued = Box::pin(admission.admit(&a, None));
         assert!(matches!(futures_poll(queued.as_mut()).await, Poll::Pending));
-        assert!(matches!(admission.admit(&tenant("a"), None).await, Err(Refused::Overloaded { .. })));
-        admission.admit(&tenant("b"), None).await.unwrap();
+        assert!(matches!(admission.admit(&a, None).await, Err(Refused::Overloaded { .. })));
+        admission.admit(&b, None).await.unwrap();
         drop(running);
         queued.await.unwrap();
     }
 
     #[tokio::test]
     async fn a_caller_who_gives_up_leaves_the_queue() {
+        let (a, _b) = tenants();
         let admission = Admission::new(1, 1);
-        let _running = admission.admit(&tenant("a"), None).await.unwrap();
+        let _running = admission.admit(&a, None).await.unwrap();
         for _ in 0..3 {
-            let mut queued = Box::pin(admission.admit(&tenant("a"), None));
+            let mut queued = Box::pin(admission.admit(&a, None));
             assert!(matches!(futures_poll(queued.as_mut()).await, Poll::Pending));
         }
     }
 
     #[tokio::test]
     async fn mutating_calls_of_one_session_take_turns() {
+        let (a, _b) = tenants();
         let admission = Admission::new(8, 8);
-        let first = admission.admit(&tenant("a"), Some("s".into())).await.unwrap();
-        let mut second = Box::pin(admission.admit(&tenant("a"), Some("s".into())));
+        let first = admission.admit(&a, Some("s".into())).await.unwrap();
+        let mut second = Box::pin(admission.admit(&a, Some("s".into())));
         assert!(matches!(futures_poll(second.as_mut()).await, Poll::Pending));
-        admission.admit(&tenant("a"), Some("other".into())).await.unwrap();
+        admission.admit(&a, Some("other".into())).await.unwrap();
         drop(first);
         second.await.unwrap();
     }

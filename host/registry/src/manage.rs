@@ -185,10 +185,13 @@ impl Gateway {
             return Err(AdminError::TooLarge { what: "the component", limit_bytes: self.inner.config.max_component_bytes });
         }
         let most = usize::try_from(self.inner.config.max_component_bytes).unwrap_or(usize::MAX);
-        let info = caisson_contract::inspect_component(component, most).map_err(|e| AdminError::Invalid(vec![e.to_string()]))?;
+        // Versions are judged before validation: a component of a later WASI is told so, and not which of its bytes came as a surprise.
+        let info = caisson_contract::read_info(component).map_err(|e| AdminError::Invalid(vec![e.to_string()]))?;
+        caisson_contract::check_versions(&info.imports, &info.exports, &HostInterfaces::current())
+            .map_err(|m| AdminError::AbiMismatch { has: m.has, wants: m.wants })?;
+        caisson_contract::inspect_component(component, most).map_err(|e| AdminError::Invalid(vec![e.to_string()]))?;
         let text = caisson_contract::read_manifest_section(component).map_err(|e| AdminError::Invalid(vec![e.to_string()]))?;
         let manifest = Manifest::parse(&text).map_err(|faults| AdminError::Invalid(faults.iter().map(ToString::to_string).collect()))?;
-        caisson_contract::check_versions(&info.imports, &info.exports, &HostInterfaces::current()).map_err(|m| AdminError::AbiMismatch { has: m.has, wants: m.wants })?;
         let limits = manifest.limits.resolve(&self.inner.config.ceiling_limits).map_err(AdminError::Invalid)?;
         let prepared = self.inner.engine.prepare(digest, component.to_vec(), told).await.map_err(|e| match e {
             PrepareError::Component(why) => AdminError::Invalid(vec![why]),
@@ -299,6 +302,7 @@ impl Gateway {
             GrantRequest::All { all: false } => return Err(AdminError::Invalid(vec!["`all` must be true, or name the capabilities; to take a grant back, delete it".into()])),
             GrantRequest::Some(some) => *some,
         };
+        caisson_contract::check_capabilities(&capabilities).map_err(AdminError::Invalid)?;
         let too_much: Vec<String> = caisson_contract::exceeds(&capabilities, declared).into_iter().map(|line| format!("more than `{name}` declares: {line}")).collect();
         if !too_much.is_empty() {
             return Err(AdminError::Invalid(too_much));

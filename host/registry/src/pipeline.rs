@@ -45,10 +45,10 @@ async fn steps(
         return Ok(result);
     }
     let ready = admission::admission(inner, permitted).await?;
-    let ran = run::run(inner, &ready, workspace).await?;
+    let (ran, secrets) = run::run(inner, &ready, workspace).await?;
     *cpu = ran.cpu;
     record.ran(&ran);
-    let clean = scrub::scrub(inner, ready.found(), ran)?;
+    let clean = scrub::scrub(inner, ready.found(), ran, &secrets)?;
     let clean = keep_back::keep_back(inner, ready.found(), clean).await;
     inner.results.keep(keep, &clean);
     Ok(clean)

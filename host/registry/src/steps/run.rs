@@ -6,26 +6,29 @@ use crate::outputs::CallerOutputs;
 use caisson_call::{Call, Progress, ProgressSink, Refused};
 use caisson_contract::Effect;
 use caisson_engine::{Facts, InjectedSecret, Job, Ran, Workspace};
+use caisson_scrub::Secrets;
 use std::sync::Arc;
 
-/// Runs a call that was admitted.
-pub(crate) async fn run(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace) -> Result<Ran, Refused> {
+/// Runs a call that was admitted; with its end come the secrets that were put into it, to be taken out of what it says.
+pub(crate) async fn run(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace) -> Result<(Ran, Secrets), Refused> {
     let found = &ready.permitted.found;
     let prepared = inner.prepared(&found.plugin).await?;
-    let job = job(inner, ready, workspace).await?;
+    let injected = secrets(inner, ready).await?;
+    let known = if injected.is_empty() { Secrets::none() } else { Secrets::new(injected.iter().map(|secret| secret.value.as_str())) };
+    let job = job(inner, ready, workspace, injected, &known);
     let arguments = ready.permitted.arguments.to_string();
     let ran = inner.engine.run(&prepared, job, &found.tool.spec.name, &arguments).await;
     if found.tool.spec.effect == Effect::Mutating {
         inner.results.stale(&found.call.principal.tenant);
     }
-    Ok(ran)
+    Ok((ran, known))
 }
 
-async fn job(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace) -> Result<Job, Refused> {
+fn job(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace, injected: Arc<[InjectedSecret]>, known: &Secrets) -> Job {
     let found = &ready.permitted.found;
     let permit = &ready.permitted.permit;
     let call = &found.call;
-    Ok(Job {
+    Job {
         layers: permit.layers().clone(),
         limits: permit.limits().clone(),
         facts: facts(call),
@@ -33,13 +36,13 @@ async fn job(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace) -> Result<
         workspace,
         blocking: inner.admission.blocking(&call.principal.tenant),
         egress: Arc::clone(&inner.egress),
-        secrets: secrets(inner, ready).await?,
+        secrets: injected,
         secret_names: Arc::clone(&found.standing.secret_names),
         inputs: Arc::clone(&call.inputs),
         outputs: Some(Arc::new(CallerOutputs::of(&inner.store, &inner.scrubber, &call.principal, &found.tool.name))),
-        progress: progress(inner, call),
+        progress: progress(inner, call, known),
         cancelled: Arc::default(),
-    })
+    }
 }
 
 fn facts(call: &Call) -> Facts {
@@ -57,11 +60,12 @@ fn facts(call: &Call) -> Facts {
 }
 
 /// Progress is scrubbed before it leaves.
-fn progress(inner: &Arc<Inner>, call: &Call) -> Option<ProgressSink> {
+fn progress(inner: &Arc<Inner>, call: &Call, known: &Secrets) -> Option<ProgressSink> {
+    let known = known.clone();
     let sink = Arc::clone(call.progress.as_ref()?);
     let scrubber = Arc::clone(&inner.scrubber);
     Some(Arc::new(move |progress: Progress| {
-        let message = progress.message.map(|text| scrubber.clean_text(&text).into_owned());
+        let message = progress.message.map(|text| scrubber.clean_text_with(&text, &known).into_owned());
         sink(Progress { message, ..progress });
     }))
 }

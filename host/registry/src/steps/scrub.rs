@@ -4,10 +4,10 @@ use super::find::Found;
 use crate::gateway::Inner;
 use caisson_call::{Outcome, Refused};
 use caisson_engine::Ran;
-use caisson_scrub::CleanResult;
+use caisson_scrub::{CleanResult, Secrets};
 
-pub(crate) fn scrub(inner: &Inner, found: &Found, ran: Ran) -> Result<CleanResult, Refused> {
-    log(inner, found, &ran.log);
+pub(crate) fn scrub(inner: &Inner, found: &Found, ran: Ran, secrets: &Secrets) -> Result<CleanResult, Refused> {
+    log(inner, found, &ran.log, secrets);
     let raw = match ran.result {
         Ok(raw) => raw,
         // A tool that crashed over a refusal was refused; what it made of it is its own affair.
@@ -19,7 +19,7 @@ pub(crate) fn scrub(inner: &Inner, found: &Found, ran: Ran) -> Result<CleanResul
     {
         return Err(Refused::Denied(denial));
     }
-    let clean = inner.scrubber.clean(raw);
+    let clean = inner.scrubber.clean_with(raw, secrets);
     fits(found, &clean)?;
     Ok(clean)
 }
@@ -32,12 +32,12 @@ fn fits(found: &Found, clean: &CleanResult) -> Result<(), Refused> {
 }
 
 /// What the guest printed goes to the operator's log, scrubbed, line by line.
-fn log(inner: &Inner, found: &Found, printed: &[u8]) {
+fn log(inner: &Inner, found: &Found, printed: &[u8], secrets: &Secrets) {
     if printed.is_empty() {
         return;
     }
     let text = String::from_utf8_lossy(printed);
-    for line in inner.scrubber.clean_text(&text).lines() {
+    for line in inner.scrubber.clean_text_with(&text, secrets).lines() {
         tracing::info!(target: "guest", plugin = %found.tool.plugin_name, tool = %found.tool.name, call = %found.call.id.0, "{}", line.escape_debug());
     }
 }

@@ -1,0 +1,2 @@
+;; Crashes.
+(func (export "call-tool") (param i32 i32 i32 i32) (result i32) unreachable)
