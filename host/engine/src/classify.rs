@@ -18,7 +18,9 @@ pub(crate) fn refused(error: &wasmtime::Error, memory_refused: bool, ledger: &Le
     if let Some(which) = ledger.exhausted() {
         return Refused::OverBudget(which);
     }
-    if matches!(error.downcast_ref::<ResourceTableError>(), Some(ResourceTableError::Full)) || hostcall_fuel_is_spent(error) {
+    if matches!(error.downcast_ref::<ResourceTableError>(), Some(ResourceTableError::Full))
+        || host_memory_is_spent(error)
+    {
         return Refused::OverBudget(Budget::HostMemory);
     }
     if error.is::<wasmtime::PoolConcurrencyLimitError>() {
@@ -31,13 +33,19 @@ pub(crate) fn refused(error: &wasmtime::Error, memory_refused: bool, ledger: &Le
         return Refused::Trapped { why: name(*trap) };
     }
     tracing::warn!(error = format!("{error:#}"), "a call ended with an error that has no outcome of its own");
-    Refused::Trapped { why: "error in a host call" }
+    // wasmtime has no type for a value that it cannot lift, so it cannot be told from a host call that failed.
+    Refused::Trapped { why: "malformed value or failed host call" }
 }
 
-/// wasmtime has no type for this one.
-fn hostcall_fuel_is_spent(error: &wasmtime::Error) -> bool {
-    error.chain().any(|cause| cause.to_string().contains("fuel allocated for hostcalls has been exhausted"))
-        || error.chain().any(|cause| cause.to_string().contains("maximum number of component"))
+/// wasmtime has no types for these: bytes copied at one crossing, handles, and (without a pool, which refuses them when they are
+/// prepared) core instances, memories and tables.
+fn host_memory_is_spent(error: &wasmtime::Error) -> bool {
+    const SPENT: [&str; 3] =
+        ["fuel allocated for hostcalls has been exhausted", "store handle limit exceeded", "resource limit exceeded"];
+    error.chain().any(|cause| {
+        let text = cause.to_string();
+        SPENT.iter().any(|spent| text.contains(spent))
+    })
 }
 
 fn name(trap: wasmtime::Trap) -> &'static str {

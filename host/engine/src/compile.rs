@@ -26,11 +26,21 @@ const MAX_COMPLAINT: u64 = 4 << 10;
 impl Compiler {
     pub(crate) fn new(config: &EngineConfig) -> Self {
         let (program, arguments) = config.compiler.clone();
-        Self { program, arguments, memory: config.compile_memory, seconds: config.compile_seconds, turn: tokio::sync::Mutex::new(()) }
+        Self {
+            program,
+            arguments,
+            memory: config.compile_memory,
+            seconds: config.compile_seconds,
+            turn: tokio::sync::Mutex::new(()),
+        }
     }
 
     /// Machine code for a component.
-    pub(crate) async fn compile(&self, component: Vec<u8>, told: &(dyn Fn(Step) + Send + Sync)) -> Result<Vec<u8>, PrepareError> {
+    pub(crate) async fn compile(
+        &self,
+        component: Vec<u8>,
+        told: &(dyn Fn(Step) + Send + Sync),
+    ) -> Result<Vec<u8>, PrepareError> {
         let _turn = self.turn.lock().await;
         told(Step::Compiling);
         let machine = |what: &str, e: std::io::Error| PrepareError::Machine(format!("{what}: {e}"));
@@ -46,7 +56,9 @@ impl Compiler {
             .kill_on_drop(true)
             .spawn()
             .map_err(|e| machine("the compile child does not start", e))?;
-        let (Some(mut stdin), Some(mut stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
+        let (Some(mut stdin), Some(mut stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
             return Err(PrepareError::Machine("the compile child has no pipes".into()));
         };
         // Fed, read and listened to at once: a child that answers before it has read all must not block on a full pipe.
@@ -57,16 +69,22 @@ impl Compiler {
         let mut complaint = Vec::new();
         let mut stderr = stderr.take(MAX_COMPLAINT);
         let wall = std::time::Duration::from_secs(self.seconds.saturating_mul(2).max(10));
-        let all = async { tokio::join!(feed, stdout.read_to_end(&mut code), stderr.read_to_end(&mut complaint), child.wait()) };
+        let all = async {
+            tokio::join!(feed, stdout.read_to_end(&mut code), stderr.read_to_end(&mut complaint), child.wait())
+        };
         let Ok(((), read, _, status)) = tokio::time::timeout(wall, all).await else {
-            return Err(PrepareError::Component(format!("compiling took longer than {} s; make the component smaller", wall.as_secs())));
+            return Err(PrepareError::Component(format!(
+                "compiling took longer than {} s; make the component smaller",
+                wall.as_secs()
+            )));
         };
         read.map_err(|e| machine("the compile child's answer breaks off", e))?;
         let status = status.map_err(|e| machine("the compile child cannot be waited for", e))?;
         if status.success() && !code.is_empty() {
             return Ok(code);
         }
-        let complaint: String = String::from_utf8_lossy(&complaint).chars().filter(|c| !c.is_control() || *c == '\n').collect();
+        let complaint: String =
+            String::from_utf8_lossy(&complaint).chars().filter(|c| !c.is_control() || *c == '\n').collect();
         if status.code() == Some(i32::from(COMPONENT_AT_FAULT)) {
             return Err(PrepareError::Component(format!("the component does not compile: {}", complaint.trim())));
         }
@@ -123,8 +141,13 @@ fn confine(memory: u64, seconds: u64) -> Result<(), String> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).map_err(|e| e.to_string())?;
     let rules = SYSTEM_CALLS.iter().map(|call| (*call, vec![])).collect();
     let refuse = SeccompAction::Errno(u32::try_from(libc::EPERM).unwrap_or(1));
-    let filter = SeccompFilter::new(rules, refuse, SeccompAction::Allow, std::env::consts::ARCH.try_into().map_err(|_| "no filter for this processor")?)
-        .map_err(|e| e.to_string())?;
+    let filter = SeccompFilter::new(
+        rules,
+        refuse,
+        SeccompAction::Allow,
+        std::env::consts::ARCH.try_into().map_err(|_| "no filter for this processor")?,
+    )
+    .map_err(|e| e.to_string())?;
     let program: BpfProgram = filter.try_into().map_err(|e: seccompiler::BackendError| e.to_string())?;
     seccompiler::apply_filter_all_threads(&program).map_err(|e| e.to_string())
 }

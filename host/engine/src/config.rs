@@ -77,20 +77,36 @@ pub(crate) fn build(wanted: &EngineConfig) -> Result<(wasmtime::Engine, Pool), E
         match wasmtime::Engine::new(&config) {
             Ok(engine) => {
                 if instances < wanted.max_instances {
-                    tracing::warn!(instances, wanted = wanted.max_instances, why, "this machine maps fewer pooled instances than asked for");
+                    tracing::warn!(
+                        instances,
+                        wanted = wanted.max_instances,
+                        why,
+                        "this machine maps fewer pooled instances than asked for"
+                    );
                 }
                 return Ok((engine, Pool::Pooled { instances }));
             }
             Err(error) => why = format!("{error:#}"),
         }
     }
-    tracing::warn!(why, "no pool can be mapped here; each call maps its own memory, which is slower (raise the address-space limit)");
+    tracing::warn!(
+        why,
+        "no pool can be mapped here; each call maps its own memory, which is slower (raise the address-space limit)"
+    );
     let engine = wasmtime::Engine::new(&code_config()).map_err(|e| EngineError(format!("{e:#}")))?;
     Ok((engine, Pool::OnDemand { why }))
 }
 
-/// Limits per component: a toolchain's component has up to a dozen core instances, one or two memories, a handful of tables; a
-/// hostile one with a thousand is refused when it is prepared.
+/// Core instances of one component: a toolchain's has up to a dozen. With a pool a hostile component with a thousand is refused
+/// when it is prepared, without one when it is instantiated.
+pub(crate) const MAX_CORE_INSTANCES: u32 = 48;
+
+/// Memories of one component: a toolchain's has one or two.
+pub(crate) const MAX_MEMORIES: u32 = 4;
+
+/// Tables of one component: a toolchain's has a handful.
+pub(crate) const MAX_TABLES: u32 = 16;
+
 fn pool(instances: u32, max_memory: usize) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
@@ -98,9 +114,9 @@ fn pool(instances: u32, max_memory: usize) -> PoolingAllocationConfig {
         .total_core_instances(instances.saturating_mul(4))
         .total_memories(instances.saturating_mul(2))
         .total_tables(instances.saturating_mul(4))
-        .max_core_instances_per_component(48)
-        .max_memories_per_component(4)
-        .max_tables_per_component(16)
+        .max_core_instances_per_component(MAX_CORE_INSTANCES)
+        .max_memories_per_component(MAX_MEMORIES)
+        .max_tables_per_component(MAX_TABLES)
         .max_component_instance_size(1 << 20)
         .max_core_instance_size(1 << 20)
         .table_elements(100_000)

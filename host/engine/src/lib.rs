@@ -84,7 +84,8 @@ impl Engine {
     /// Where not even the smallest configuration works on this machine.
     pub fn new(config: EngineConfig) -> Result<Self, EngineError> {
         let (wasmtime, pool) = config::build(&config)?;
-        let linker = link::linker(&wasmtime).map_err(|e| EngineError(format!("the host's interfaces do not link: {e}")))?;
+        let linker =
+            link::linker(&wasmtime).map_err(|e| EngineError(format!("the host's interfaces do not link: {e}")))?;
         let ticker = meter::Ticker::start(wasmtime.weak());
         let slow_lanes = std::thread::available_parallelism().map_or(1, |n| n.get().saturating_sub(1).max(1));
         let cache = cache::Cache::new(config.cache_dir.clone(), &config.cache_key, &wasmtime);
@@ -128,14 +129,20 @@ impl Engine {
     ///
     /// # Errors
     /// See [`PrepareError`].
-    pub async fn prepare(&self, digest: &str, component: Vec<u8>, told: &(dyn Fn(Step) + Send + Sync)) -> Result<Prepared, PrepareError> {
+    pub async fn prepare(
+        &self,
+        digest: &str,
+        component: Vec<u8>,
+        told: &(dyn Fn(Step) + Send + Sync),
+    ) -> Result<Prepared, PrepareError> {
         if let Some(prepared) = self.cached(digest)? {
             return Ok(prepared);
         }
         told(Step::Waiting);
         let code = self.shared.compiler.compile(component, told).await?;
         told(Step::Mapping);
-        let code = cache::Code::sealed(&code).map_err(|e| PrepareError::Machine(format!("machine code cannot be mapped: {e}")))?;
+        let code = cache::Code::sealed(&code)
+            .map_err(|e| PrepareError::Machine(format!("machine code cannot be mapped: {e}")))?;
         let prepared = self.map(&code)?;
         self.shared.cache.write(digest, &code);
         Ok(prepared)
@@ -150,12 +157,17 @@ impl Engine {
             .instantiate_pre(&component)
             .map_err(|e| PrepareError::Component(format!("an import of the component is not served: {e:#}")))?;
         let pre = bindings::PluginPre::new(pre).map_err(|e| {
-            PrepareError::Component(format!("the component does not export `caisson:plugin/tools@0.1.0` as the contract has it: {e:#}"))
+            PrepareError::Component(format!(
+                "the component does not export `caisson:plugin/tools@0.1.0` as the contract has it: {e:#}"
+            ))
         })?;
         Ok(Prepared { pre })
     }
 
-    #[expect(unsafe_code, reason = "wasmtime trusts machine code; it comes from our compile child or from the cache behind its tag")]
+    #[expect(
+        unsafe_code,
+        reason = "wasmtime trusts machine code; it comes from our compile child or from the cache behind its tag"
+    )]
     fn deserialize(engine: &wasmtime::Engine, code: &cache::Code) -> wasmtime::Result<Component> {
         // SAFETY: `Code` is sealed memory whose content was made by the compile child of this process, or was authenticated with
         // a key that never leaves this process; nobody can change it after the check.
@@ -166,7 +178,11 @@ impl Engine {
     ///
     /// # Errors
     /// The refusal that a call would have had, or the component's own error as text for its author.
-    pub async fn list_tools(&self, prepared: &Prepared, job: Job) -> Result<Result<Vec<ToolSpec>, String>, caisson_call::Refused> {
+    pub async fn list_tools(
+        &self,
+        prepared: &Prepared,
+        job: Job,
+    ) -> Result<Result<Vec<ToolSpec>, String>, caisson_call::Refused> {
         run::list_tools(&self.shared, prepared, job).await
     }
 

@@ -1,5 +1,6 @@
 //! CPU time, memory, and the lane for slow calls.
 
+use crate::config::{MAX_CORE_INSTANCES, MAX_MEMORIES, MAX_TABLES};
 use rustix::time::{ClockId, clock_gettime};
 use std::future::Future;
 use std::pin::Pin;
@@ -65,7 +66,10 @@ pub(crate) struct CpuMeter {
 
 fn thread_nanos() -> u64 {
     let now = clock_gettime(ClockId::ThreadCPUTime);
-    u64::try_from(now.tv_sec).unwrap_or(0).saturating_mul(1_000_000_000).saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
+    u64::try_from(now.tv_sec)
+        .unwrap_or(0)
+        .saturating_mul(1_000_000_000)
+        .saturating_add(u64::try_from(now.tv_nsec).unwrap_or(0))
 }
 
 impl CpuMeter {
@@ -181,5 +185,17 @@ impl ResourceLimiter for Limiter {
     fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
         self.refused = true;
         Ok(())
+    }
+
+    fn instances(&self) -> usize {
+        MAX_CORE_INSTANCES as usize
+    }
+
+    fn memories(&self) -> usize {
+        MAX_MEMORIES as usize
+    }
+
+    fn tables(&self) -> usize {
+        MAX_TABLES as usize
     }
 }

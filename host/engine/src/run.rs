@@ -4,7 +4,9 @@ use crate::bindings::caisson::plugin::plugin_types as wit;
 use crate::meter::{CpuMeter, Limiter, Metered};
 use crate::state::State;
 use crate::{Prepared, Shared, classify};
-use caisson_call::{Budget, Content, Denial, Ledger, Limits, ProgressSink, RawOutput, RawResult, Refused, ToolErrorReason};
+use caisson_call::{
+    Budget, Content, Denial, Ledger, Limits, ProgressSink, RawOutput, RawResult, Refused, ToolErrorReason,
+};
 use caisson_contract::{Effect, Layers, ToolSpec};
 use caisson_gate_ambient::{AmbientCtx, LogSink, MAX_RESOURCES};
 use caisson_gate_files::{FilesCtx, Workspace};
@@ -146,7 +148,11 @@ fn check_files(output: &RawOutput, store: &mut Store<State>) -> Result<(), Refus
     Ok(())
 }
 
-pub(crate) async fn list_tools(shared: &Shared, prepared: &Prepared, job: Job) -> Result<Result<Vec<ToolSpec>, String>, Refused> {
+pub(crate) async fn list_tools(
+    shared: &Shared,
+    prepared: &Prepared,
+    job: Job,
+) -> Result<Result<Vec<ToolSpec>, String>, Refused> {
     let (mut store, account) = open(shared, job);
     let ledger = Arc::clone(&account.ledger);
     let body = async {

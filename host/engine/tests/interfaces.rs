@@ -52,7 +52,9 @@ async fn served(bench: &Bench, interface: &str, export: &str) -> bool {
     let bytes = wat::parse_str(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
     match bench.engine.prepare("00", bytes, &|_| {}).await {
         Err(PrepareError::Component(message)) if message.contains("an import of the component is not served") => false,
-        Err(PrepareError::Component(message)) if message.contains("does not export `caisson:plugin/tools@0.1.0`") => true,
+        Err(PrepareError::Component(message)) if message.contains("does not export `caisson:plugin/tools@0.1.0`") => {
+            true
+        }
         Err(error) => panic!("{interface}: {error}"),
         Ok(_) => panic!("{interface}: prepared"),
     }

@@ -3,11 +3,12 @@
 
 mod support;
 
-use caisson_engine::{CacheKey, Engine, PrepareError, Step};
+use caisson_call::{Budget, Refused};
+use caisson_engine::{CacheKey, Engine, Pool, PrepareError, Step};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
-use support::{Bench, component, config, guest, text};
+use support::{Bench, component, config, guest, refusal, text};
 
 async fn refused(bench: &Bench, bytes: Vec<u8>) -> String {
     match bench.engine.prepare("00", bytes, &|_| {}).await {
@@ -48,32 +49,51 @@ async fn a_flipped_bit_is_refused_or_harmless() {
     }
 }
 
+/// A guest with this in its body, so many times.
+fn many(one: &str, times: usize) -> Vec<u8> {
+    component(&format!("{}\n{}", guest("answers"), one.repeat(times)))
+}
+
+/// A component with so many core instances beside those of the guest.
+fn instances(count: usize) -> Vec<u8> {
+    let one = "(core instance (instantiate $m))".repeat(count);
+    wat::parse_str(format!("(component (core module $m) {one})")).unwrap()
+}
+
 #[tokio::test]
 async fn a_thousand_memories_tables_or_instances_are_too_many() {
     let bench = Bench::new();
-    let many = |one: &str| {
-        let body = guest("answers");
-        component(&format!("{body}\n{}", one.repeat(99)))
-    };
-    let instances = |count: usize| {
-        let one = "(core instance (instantiate $m))".repeat(count);
-        wat::parse_str(format!("(component (core module $m) {one})")).unwrap()
-    };
     for (what, bytes) in [
-        ("memories", many("(memory 0)")),
-        ("tables", many("(table 0 funcref)")),
-        ("core instances", instances(1000)),
+        ("memories", many("(memory 0)", 99)),
+        ("tables", many("(table 0 funcref)", 99)),
+        ("tables", many("(table 0 funcref)", 1000)),
+        ("core module instances", instances(1000)),
     ] {
         let message = refused(&bench, bytes).await;
-        assert!(message.contains("limit"), "{what}: {message}");
+        assert!(message.contains(what) || message.contains("too many"), "{what}: {message}");
     }
+}
+
+#[tokio::test]
+async fn where_nothing_can_be_pooled_the_same_limits_hold_when_it_runs() {
+    let bench = Bench::with(|config| config.max_memory = usize::MAX >> 1);
+    assert!(matches!(bench.engine.pool(), Pool::OnDemand { .. }), "{:?}", bench.engine.pool());
+    for one in ["(memory 0)", "(table 0 funcref)"] {
+        let prepared =
+            bench.engine.prepare("00", many(one, 99), &|_| {}).await.unwrap_or_else(|error| panic!("{error}"));
+        let ran = bench.engine.run(&prepared, bench.job(), "guest", "{}").await;
+        assert_eq!(refusal(ran), Refused::OverBudget(Budget::HostMemory), "{one}");
+    }
+    assert_eq!(text(bench.run("answers", |_| {}).await), "here");
+    assert_eq!(refusal(bench.run("grows-memory", |_| {}).await), Refused::OutOfMemory);
 }
 
 #[tokio::test]
 async fn what_the_host_does_not_serve_is_named() {
     let bench = Bench::new();
     for import in ["wasi:keyvalue/store@0.2.0-draft", "caisson:host/teleport@0.1.0", "wasi:filesystem/types@0.3.0"] {
-        let bytes = wat::parse_str(format!("(component (import \"{import}\" (instance (export \"x\" (func)))))")).unwrap();
+        let bytes =
+            wat::parse_str(format!("(component (import \"{import}\" (instance (export \"x\" (func)))))")).unwrap();
         let message = refused(&bench, bytes).await;
         assert!(message.contains(import), "{message}");
     }
@@ -128,7 +148,10 @@ fn the_compile_child_is_confined_before_it_reads() {
     assert_eq!(line("NoNewPrivs:"), "1");
     let limits = std::fs::read_to_string(proc.join("limits")).unwrap();
     assert!(limits.lines().any(|l| l.starts_with("Max address space") && l.contains("2147483648")), "{limits}");
-    assert!(limits.lines().any(|l| l.starts_with("Max file size") && l.split_whitespace().any(|word| word == "0")), "{limits}");
+    assert!(
+        limits.lines().any(|l| l.starts_with("Max file size") && l.split_whitespace().any(|word| word == "0")),
+        "{limits}"
+    );
     for task in std::fs::read_dir(proc.join("task")).unwrap() {
         let status = std::fs::read_to_string(task.unwrap().path().join("status")).unwrap();
         assert!(status.contains("Seccomp:\t2"), "{status}");
@@ -165,16 +188,21 @@ async fn machine_code_is_mapped_only_behind_its_tag() {
     let honest = std::fs::read(&file).unwrap();
     // The code of one component under another's name.
     first.prepare("cd34", component(&guest("traps")), &|_| {}).await.unwrap();
-    let other = std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).find(|path| *path != file).unwrap();
+    let other =
+        std::fs::read_dir(folder.path()).unwrap().map(|e| e.unwrap().path()).find(|path| *path != file).unwrap();
     std::fs::copy(&other, &file).unwrap();
     assert!(first.cached("ab12").unwrap().is_none(), "swapped");
-    for tampered in [&[][..], &honest[..20], &honest[..honest.len() - 1], &flipped(&honest, 3), &flipped(&honest, 5000)] {
-        std::fs::write(&file, tampered).unwrap();
+    let cut = |at: usize| honest.get(..at).unwrap().to_vec();
+    for tampered in [cut(0), cut(20), cut(honest.len() - 1), flipped(&honest, 3), flipped(&honest, 5000)] {
+        std::fs::write(&file, &tampered).unwrap();
         assert!(first.cached("ab12").unwrap().is_none(), "{} bytes", tampered.len());
     }
     std::fs::write(&file, &honest).unwrap();
     assert!(first.cached("ab12").unwrap().is_some(), "the honest bytes are still good");
-    assert!(engine(|config| config.cache_key = CacheKey::new([8; 32])).cached("ab12").unwrap().is_none(), "another key");
+    assert!(
+        engine(|config| config.cache_key = CacheKey::new([8; 32])).cached("ab12").unwrap().is_none(),
+        "another key"
+    );
 }
 
 fn flipped(bytes: &[u8], at: usize) -> Vec<u8> {

@@ -12,14 +12,19 @@ impl Import {
     /// Definitions of the flat functions.
     pub fn lowered(&self) -> String {
         let one = |(name, instance, function, _): &(&str, &str, &str, &str)| {
-            format!("(core func ${name} (canon lower (func ${instance} \"{function}\") (memory $mem) (realloc $realloc)))")
+            format!(
+                "(core func ${name} (canon lower (func ${instance} \"{function}\") (memory $mem) (realloc $realloc)))"
+            )
         };
         self.functions.iter().map(one).collect()
     }
 
     /// Imports of the core module.
     pub fn imported(&self) -> String {
-        self.functions.iter().map(|(name, .., flat)| format!("(import \"host\" \"{name}\" (func ${name} {flat}))")).collect()
+        self.functions
+            .iter()
+            .map(|(name, .., flat)| format!("(import \"host\" \"{name}\" (func ${name} {flat}))"))
+            .collect()
     }
 
     /// What the core module is instantiated with.

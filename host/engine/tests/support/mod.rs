@@ -72,7 +72,10 @@ impl Bench {
 
     /// The guest of that name, compiled.
     pub async fn prepare(&self, name: &str) -> Prepared {
-        self.engine.prepare("00", component(&guest(name)), &|_| {}).await.unwrap_or_else(|error| panic!("{name}: {error}"))
+        self.engine
+            .prepare("00", component(&guest(name)), &|_| {})
+            .await
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     /// A job without capabilities and with room enough for what is honest.
@@ -110,7 +113,7 @@ pub fn layers(capabilities: &str, effect: Effect) -> Layers {
 }
 
 /// What the guest answered.
-#[expect(clippy::disallowed_methods, reason = "the guests of these tests have no secrets, and nothing here leaves")]
+#[allow(clippy::disallowed_methods, reason = "the guests of these tests have no secrets, and nothing here leaves")]
 pub fn answer(ran: Ran) -> Result<RawOutput, Refused> {
     ran.result.map(caisson_call::RawResult::expose)
 }
