@@ -41,7 +41,10 @@ async fn budgets_are_named() {
     // 20 MB pass the budget of the output, or before that the cap on what one crossing may copy.
     let answer = ship.call("acme", "h_giant", "{}").await;
     assert!(
-        matches!(answer.body, Err(Refused::OverBudget(Budget::OutputBytes | Budget::HostMemory) | Refused::OutOfMemory)),
+        matches!(
+            answer.body,
+            Err(Refused::OverBudget(Budget::OutputBytes | Budget::HostMemory) | Refused::OutOfMemory)
+        ),
         "{}",
         text(&answer)
     );
@@ -92,7 +95,8 @@ async fn a_cancelled_call_frees_its_instance_and_its_worker_at_once() {
     ship.install("acme", "tests/hostile").await;
     for tool in ["h_sleep", "h_spin"] {
         for _ in 0..3 {
-            let running = tokio::time::timeout(std::time::Duration::from_millis(20), ship.call("acme", tool, "{}")).await;
+            let running =
+                tokio::time::timeout(std::time::Duration::from_millis(20), ship.call("acme", tool, "{}")).await;
             assert!(running.is_err(), "it was still running");
             // With one worker and no queue this is `overloaded` unless the worker is free again.
             assert_eq!(text(&ship.say("h_echo", "free").await), "free");
@@ -136,16 +140,21 @@ async fn a_read_only_tool_changes_nothing_whatever_was_granted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_outside_the_grant_or_the_workspace_are_denied_and_a_missing_one_is_not() {
     let ship = Ship::hostile().await;
+    let own = ship.workspaces.join("acme/agent-agent");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("secret.txt"), "not granted").unwrap();
     for (path, expected) in [
         ("../../../../etc/passwd", "files.outside"),
         ("/etc/passwd", "files.outside"),
-        ("mine/../../x", "files.outside"),
         ("secret.txt", "files.path-not-declared"),
     ] {
         assert_eq!(rule(&ship.say("h_open", path).await), expected, "{path}");
     }
     let answer = ship.say("h_open", "mine/missing.txt").await;
     assert_eq!(outcome(&answer, Outcome::ToolError), "tool-error");
+    // Now that `mine` is there, the way up from it is judged as well.
+    ship.say("h_write_to", "mine/a.txt").await;
+    assert_eq!(rule(&ship.say("h_open", "mine/../../x").await), "files.outside");
     for name in ["mine/$(x).txt", "mine/%2e%2e", "mine/..."] {
         assert_eq!(text(&ship.say("h_write_to", name).await), "written", "{name}");
         assert_eq!(text(&ship.say("h_open", name).await), "x", "{name}");

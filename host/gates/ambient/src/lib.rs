@@ -5,16 +5,17 @@
 
 mod host;
 mod log;
+mod sockets;
 
 pub use log::LogSink;
 
-use caisson_call::{Capability, Denial, Ledger};
+use caisson_call::Ledger;
 use std::sync::Arc;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 use wasmtime_wasi::WasiCtx;
 use wasmtime_wasi::cli::{WasiCli, WasiCliCtxView};
 use wasmtime_wasi::clocks::{WasiClocks, WasiClocksCtxView};
-use wasmtime_wasi::p2::bindings::{cli, clocks, random, sockets};
+use wasmtime_wasi::p2::bindings::{cli, clocks, random, sockets as wasi_sockets};
 use wasmtime_wasi::sockets::{WasiSockets, WasiSocketsCtxView};
 
 /// Resources a call may hold at once, over all interfaces. A generous tool holds dozens; a guest that makes a million of
@@ -34,17 +35,8 @@ impl AmbientCtx {
     /// Fresh state. What the guest writes to its standard streams goes to `log`.
     #[must_use]
     pub fn new(ledger: Arc<Ledger>, log: LogSink) -> Self {
-        let refusals = Arc::clone(&ledger);
         let mut builder = WasiCtx::builder();
-        builder.stdout(log.clone()).stderr(log).socket_addr_check(move |address, _| {
-            refusals.refuse(Denial {
-                capability: Capability::Sockets,
-                rule: "sockets.not-served".into(),
-                subject: format!("connect or bind {address}"),
-                grant: "use wasi:http instead, with a rule in [[capabilities.http]]".into(),
-            });
-            Box::pin(std::future::ready(false))
-        });
+        builder.stdout(log.clone()).stderr(log);
         Self { wasi: builder.build(), ledger }
     }
 }
@@ -108,13 +100,17 @@ pub fn add_to_linker<T: HasAmbient + 'static>(l: &mut Linker<T>) -> wasmtime::Re
     cli::terminal_stdin::add_to_linker::<T, WasiCli>(l, cli_view::<T>)?;
     cli::terminal_stdout::add_to_linker::<T, WasiCli>(l, cli_view::<T>)?;
     cli::terminal_stderr::add_to_linker::<T, WasiCli>(l, cli_view::<T>)?;
-    sockets::tcp::add_to_linker::<T, WasiSockets>(l, sockets_view::<T>)?;
-    sockets::udp::add_to_linker::<T, WasiSockets>(l, sockets_view::<T>)?;
-    sockets::tcp_create_socket::add_to_linker::<T, WasiSockets>(l, sockets_view::<T>)?;
-    sockets::udp_create_socket::add_to_linker::<T, WasiSockets>(l, sockets_view::<T>)?;
-    sockets::instance_network::add_to_linker::<T, WasiSockets>(l, sockets_view::<T>)?;
-    sockets::network::add_to_linker::<T, WasiSockets>(l, &sockets::network::LinkOptions::default(), sockets_view::<T>)?;
-    sockets::ip_name_lookup::add_to_linker::<T, WasiSockets>(l, sockets_view::<T>)?;
+    wasi_sockets::tcp::add_to_linker::<T, WasiSockets>(l, sockets_view::<T>)?;
+    wasi_sockets::udp::add_to_linker::<T, WasiSockets>(l, sockets_view::<T>)?;
+    wasi_sockets::tcp_create_socket::add_to_linker::<T, Ambient>(l, T::ambient)?;
+    wasi_sockets::udp_create_socket::add_to_linker::<T, Ambient>(l, T::ambient)?;
+    wasi_sockets::instance_network::add_to_linker::<T, WasiSockets>(l, sockets_view::<T>)?;
+    wasi_sockets::network::add_to_linker::<T, WasiSockets>(
+        l,
+        &wasi_sockets::network::LinkOptions::default(),
+        sockets_view::<T>,
+    )?;
+    wasi_sockets::ip_name_lookup::add_to_linker::<T, Ambient>(l, T::ambient)?;
     Ok(())
 }
 
