@@ -26,7 +26,9 @@ pub(crate) fn new(cli: &Cli, args: &NewArgs) -> Result<ExitCode> {
 /// Builds a plugin to one component file.
 pub(crate) fn build(cli: &Cli, args: &BuildArgs) -> Result<ExitCode> {
     let spinner = output::spinner(cli, "building");
-    let built = caisson_author::build_plugin(&args.dir, &caisson_author::BuildOptions::default(), &mut |text| spinner.set_message(text.to_owned()));
+    let built = caisson_author::build_plugin(&args.dir, &caisson_author::BuildOptions::default(), &mut |text| {
+        spinner.set_message(text.to_owned())
+    });
     spinner.finish_and_clear();
     let component = built?;
     let bytes = std::fs::metadata(&component)?.len();

@@ -26,21 +26,30 @@ fn is_component(word: &str) -> bool {
 }
 
 async fn remotely(cli: &Cli, args: &CallArgs, tool: &str, arguments: &str) -> Result<ExitCode> {
-    let arguments: Value = serde_json::from_str(arguments).map_err(|e| anyhow::anyhow!("the arguments are not JSON: {e}"))?;
+    let arguments: Value =
+        serde_json::from_str(arguments).map_err(|e| anyhow::anyhow!("the arguments are not JSON: {e}"))?;
     let mut body = json!({ "tool": tool, "arguments": arguments });
     if let Some(session) = &args.session {
         body["sessionKey"] = session.as_str().into();
     }
-    let answer = remote::Gateway::of(&args.gateway)?.send("POST", "/v1/tools/invoke", Some(remote::Body::Json(body))).await?;
+    let answer =
+        remote::Gateway::of(&args.gateway)?.send("POST", "/v1/tools/invoke", Some(remote::Body::Json(body))).await?;
     let text = |at: &str| answer.body.pointer(at).and_then(Value::as_str).map(str::to_owned);
     if cli.json {
         output::print(&answer.body);
     } else if answer.status == 200 {
         for content in answer.body.pointer("/result/content").and_then(Value::as_array).into_iter().flatten() {
-            println!("{}", content.get("text").and_then(Value::as_str).map_or_else(|| content.to_string(), str::to_owned));
+            println!(
+                "{}",
+                content.get("text").and_then(Value::as_str).map_or_else(|| content.to_string(), str::to_owned)
+            );
         }
     } else {
-        eprintln!("{}: {}", text("/outcome").unwrap_or_else(|| answer.status.to_string()), text("/detail").unwrap_or_default());
+        eprintln!(
+            "{}: {}",
+            text("/outcome").unwrap_or_else(|| answer.status.to_string()),
+            text("/detail").unwrap_or_default()
+        );
     }
     let outcome = answer.body.get("outcome").and_then(|word| serde_json::from_value::<Outcome>(word.clone()).ok());
     Ok(outcome.map_or(ExitCode::from(2), output::status))

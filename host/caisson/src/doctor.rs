@@ -41,8 +41,14 @@ fn pool() -> Result<Finding> {
     };
     Ok(match Engine::new(config) {
         Ok(engine) => match engine.pool() {
-            Pool::Pooled { instances } => Finding { what: "engine", ok: true, detail: format!("a pool of {instances} instances can be mapped") },
-            Pool::OnDemand { why } => Finding { what: "engine", ok: true, detail: format!("no pool can be mapped, calls will be slower: {why}") },
+            Pool::Pooled { instances } => {
+                Finding { what: "engine", ok: true, detail: format!("a pool of {instances} instances can be mapped") }
+            }
+            Pool::OnDemand { why } => Finding {
+                what: "engine",
+                ok: true,
+                detail: format!("no pool can be mapped, calls will be slower: {why}"),
+            },
         },
         Err(error) => Finding { what: "engine", ok: false, detail: error.to_string() },
     })
@@ -53,13 +59,19 @@ fn data(args: &DoctorArgs) -> Finding {
     let probe = std::fs::create_dir_all(&args.data).and_then(|()| tempfile::tempfile_in(&args.data));
     match probe {
         Ok(_) => Finding { what: "data folder", ok: true, detail: format!("`{path}` can be written") },
-        Err(error) => Finding { what: "data folder", ok: false, detail: format!("`{path}` cannot be written: {error}; choose another with --data") },
+        Err(error) => Finding {
+            what: "data folder",
+            ok: false,
+            detail: format!("`{path}` cannot be written: {error}; choose another with --data"),
+        },
     }
 }
 
 fn guest_toolchain() -> Finding {
     match caisson_author::toolchain() {
         Ok(found) => Finding { what: "guest toolchain", ok: true, detail: found },
-        Err(error) => Finding { what: "guest toolchain", ok: false, detail: format!("{error} (needed by `caisson build` only)") },
+        Err(error) => {
+            Finding { what: "guest toolchain", ok: false, detail: format!("{error} (needed by `caisson build` only)") }
+        }
     }
 }

@@ -50,7 +50,10 @@ fn given(input: Option<&String>) -> Result<&str> {
 fn files_layers(write: bool, granted: &[String]) -> Layers {
     let access = if write { Access::ReadWrite } else { Access::Read };
     let paths = if granted.is_empty() { None } else { Some(granted.to_vec()) };
-    let capabilities = Capabilities { files: [("/workspace".to_owned(), FilesRule { access, paths })].into(), ..Capabilities::default() };
+    let capabilities = Capabilities {
+        files: [("/workspace".to_owned(), FilesRule { access, paths })].into(),
+        ..Capabilities::default()
+    };
     granted_layer(capabilities, if write { Effect::Mutating } else { Effect::ReadOnly })
 }
 
@@ -101,8 +104,11 @@ async fn lines(mut judge: impl AsyncFnMut(&str) -> Answer) -> Result<ExitCode> {
         if line.trim().is_empty() {
             continue;
         }
-        let question: Value = serde_json::from_str(&line).with_context(|| format!("line {} is not JSON", number + 1))?;
-        let Some(input) = question.get("input").and_then(Value::as_str) else { bail!("line {} has no `input` text", number + 1) };
+        let question: Value =
+            serde_json::from_str(&line).with_context(|| format!("line {} is not JSON", number + 1))?;
+        let Some(input) = question.get("input").and_then(Value::as_str) else {
+            bail!("line {} has no `input` text", number + 1)
+        };
         let answer = judge(input).await;
         writeln!(std::io::stdout().lock(), "{}", answer_json(&answer))?;
     }

@@ -36,7 +36,9 @@ pub(crate) async fn load(cli: &Cli, file: &Path, workspace: Option<&Path>, egres
 
 /// Machine code is kept between calls in the user's own cache, behind a key of the user's own; where there is none, for this call only.
 fn code_cache(scratch: &Path) -> (PathBuf, [u8; 32]) {
-    let home = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
+    let home = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
     if let Some(folder) = home.map(|home| home.join("caisson"))
         && std::fs::create_dir_all(&folder).is_ok()
         && let Ok(key) = caisson_store::MasterKey::from_file_or_create(&folder.join("cache.key"))

@@ -28,7 +28,8 @@ pub(crate) async fn list(cli: &Cli, args: &ListArgs) -> Result<ExitCode> {
 
 /// Installs a component in a gateway and shows what it asks for.
 pub(crate) async fn upload(cli: &Cli, args: &UploadArgs) -> Result<ExitCode> {
-    let component = std::fs::read(&args.component).with_context(|| format!("`{}` cannot be read", args.component.display()))?;
+    let component =
+        std::fs::read(&args.component).with_context(|| format!("`{}` cannot be read", args.component.display()))?;
     let gateway = Gateway::of(&args.gateway)?;
     let spinner = output::spinner(cli, "the gateway checks and compiles the component");
     let plugin = gateway.ask("POST", "/v1/plugins", Some(Body::Component(component))).await;
@@ -84,12 +85,19 @@ pub(crate) fn show(cli: &Cli, plugin: &Value) {
         match plugin.get(key) {
             Some(Value::Object(map)) if map.is_empty() => println!("  {title}: nothing"),
             Some(Value::Null) | None => println!("  {title}: nothing"),
-            Some(value) => println!("  {title}: {}", serde_json::to_string_pretty(value).unwrap_or_default().replace('\n', "\n  ")),
+            Some(value) => {
+                println!("  {title}: {}", serde_json::to_string_pretty(value).unwrap_or_default().replace('\n', "\n  "))
+            }
         }
     }
     println!("  tools:");
     for tool in plugin.get("tools").and_then(Value::as_array).into_iter().flatten() {
         let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
-        println!("    {:24} {:10} {}", text("name"), text("effect"), text("description").lines().next().unwrap_or_default());
+        println!(
+            "    {:24} {:10} {}",
+            text("name"),
+            text("effect"),
+            text("description").lines().next().unwrap_or_default()
+        );
     }
 }

@@ -65,7 +65,9 @@ fn answer_text(answer: &Answer) {
                 match content {
                     Content::Text(text) if result.is_error() => eprintln!("{text}"),
                     Content::Text(text) => println!("{text}"),
-                    Content::Image { mime_type, data } | Content::Audio { mime_type, data } => println!("[{mime_type}, {} bytes]", data.len()),
+                    Content::Image { mime_type, data } | Content::Audio { mime_type, data } => {
+                        println!("[{mime_type}, {} bytes]", data.len())
+                    }
                     Content::File { path, .. } => println!("[file {path}]"),
                     Content::Kept(reference) => println!("[kept output {reference}]"),
                 }
@@ -84,7 +86,8 @@ fn answer_json(answer: &Answer) -> Value {
     match &answer.body {
         Ok(result) => {
             value["text"] = result.text().into();
-            value["structured"] = result.structured().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
+            value["structured"] =
+                result.structured().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
         }
         Err(refused) => value["message"] = refused.message().into(),
     }

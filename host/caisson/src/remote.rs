@@ -34,14 +34,18 @@ impl Gateway {
         };
         let url = args.url.trim_end_matches('/').to_owned();
         if !url.starts_with("http://") {
-            bail!("`{url}` must begin with `http://`: this command speaks to a gateway on the same machine or through a tunnel");
+            bail!(
+                "`{url}` must begin with `http://`: this command speaks to a gateway on the same machine or through a tunnel"
+            );
         }
         Ok(Self { url, token })
     }
 
     pub(crate) async fn send(&self, method: &str, path: &str, body: Option<Body>) -> Result<Reply> {
-        let uri: Uri = format!("{}{path}", self.url).parse().with_context(|| format!("`{}{path}` is not a URL", self.url))?;
-        let mut request = Request::builder().method(method).uri(uri).header(header::AUTHORIZATION, format!("Bearer {}", self.token));
+        let uri: Uri =
+            format!("{}{path}", self.url).parse().with_context(|| format!("`{}{path}` is not a URL", self.url))?;
+        let mut request =
+            Request::builder().method(method).uri(uri).header(header::AUTHORIZATION, format!("Bearer {}", self.token));
         let bytes = match body {
             Some(Body::Json(value)) => {
                 request = request.header(header::CONTENT_TYPE, "application/json");
@@ -55,10 +59,16 @@ impl Gateway {
         };
         let client = Client::builder(TokioExecutor::new()).build_http();
         let answer = client.request(request.body(Full::new(bytes))?).await;
-        let answer = answer.with_context(|| format!("no gateway answers at `{}`; start one with `caisson serve`, or name another with --url", self.url))?;
+        let answer = answer.with_context(|| {
+            format!("no gateway answers at `{}`; start one with `caisson serve`, or name another with --url", self.url)
+        })?;
         let status = answer.status().as_u16();
         let bytes = answer.into_body().collect().await.context("the gateway's answer breaks off")?.to_bytes();
-        let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned().into()) };
+        let body = if bytes.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&bytes).unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned().into())
+        };
         Ok(Reply { status, body })
     }
 

@@ -18,13 +18,20 @@ use wiring::Wired;
 /// Runs the gateway until it is told to stop.
 pub(crate) async fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode> {
     let listener = TcpListener::bind(args.listen).await.with_context(|| {
-        format!("`{}` cannot be listened on; choose another address with --listen, or end what listens there", args.listen)
+        format!(
+            "`{}` cannot be listened on; choose another address with --listen, or end what listens there",
+            args.listen
+        )
     })?;
     let address = listener.local_addr()?;
     let wired = wiring::open(&args.state, vec![address]).await?;
     let tools = install(cli, &args.state, &wired).await?;
     let token = owner_token(&args.state.data, &wired).await?;
-    let config = DoorsConfig { allowed_hosts: args.allow_host.clone(), allowed_origins: args.allow_origin.clone(), ..DoorsConfig::default() };
+    let config = DoorsConfig {
+        allowed_hosts: args.allow_host.clone(),
+        allowed_origins: args.allow_origin.clone(),
+        ..DoorsConfig::default()
+    };
     let router = caisson_doors::router(wired.gateway.clone(), config.clone());
     announce(cli, &format!("http://{address}"), &token, tools);
     caisson_doors::serve(listener, router, &config, stop()).await;
@@ -112,7 +119,9 @@ fn announce(cli: &Cli, url: &str, token: &str, plugins: usize) {
             println!("  no built-in tools: give their folder with --built-in");
         }
         println!("\nTry:\n");
-        println!("  curl -s {url}/v1/tools/invoke \\\n    -H 'Authorization: Bearer {token}' \\\n    -H 'Content-Type: application/json' \\\n    -d '{{\"tool\": \"datetime\", \"arguments\": {{}}}}'\n");
+        println!(
+            "  curl -s {url}/v1/tools/invoke \\\n    -H 'Authorization: Bearer {token}' \\\n    -H 'Content-Type: application/json' \\\n    -d '{{\"tool\": \"datetime\", \"arguments\": {{}}}}'\n"
+        );
     }
     let _ = std::io::stdout().flush();
 }
@@ -120,7 +129,8 @@ fn announce(cli: &Cli, url: &str, token: &str, plugins: usize) {
 /// Done at SIGINT or SIGTERM.
 async fn stop() {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
         tracing::error!("signals cannot be listened to; end the gateway with SIGKILL");
         return std::future::pending().await;
     };

@@ -32,7 +32,11 @@ const ITSELF: &str = "gateway";
 
 /// Opens the state in a folder.
 pub(crate) async fn open(args: &StateArgs, own: Vec<SocketAddr>) -> Result<Wired> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&args.data).with_context(|| format!("the data folder `{}` cannot be made", args.data.display()))?;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(&args.data)
+        .with_context(|| format!("the data folder `{}` cannot be made", args.data.display()))?;
     let in_file = || MasterKey::from_file_or_create(&args.data.join("master.key"));
     let key = MasterKey::from_env().unwrap_or_else(in_file)?;
     let cache_key = key.derive("caisson machine code cache");
@@ -43,7 +47,12 @@ pub(crate) async fn open(args: &StateArgs, own: Vec<SocketAddr>) -> Result<Wired
 }
 
 /// A gateway that lives in memory, for one call of a component file.
-pub(crate) async fn in_memory(workspaces: PathBuf, egress: &EgressArgs, code: Option<PathBuf>, cache_key: [u8; 32]) -> Result<Wired> {
+pub(crate) async fn in_memory(
+    workspaces: PathBuf,
+    egress: &EgressArgs,
+    code: Option<PathBuf>,
+    cache_key: [u8; 32],
+) -> Result<Wired> {
     let store = Arc::new(SqliteStore::in_memory().await?);
     let mut config = GatewayConfig::new(workspaces);
     config.rate_per_hour = u32::MAX;
@@ -73,7 +82,8 @@ async fn wire(
 }
 
 fn engine_config(config: &GatewayConfig, cache_dir: Option<PathBuf>, cache_key: [u8; 32]) -> Result<EngineConfig> {
-    let program = std::env::current_exe().context("this program's own path, which compiles components, is not known")?;
+    let program =
+        std::env::current_exe().context("this program's own path, which compiles components, is not known")?;
     Ok(EngineConfig {
         cache_dir,
         cache_key: cache_key.into(),
@@ -88,10 +98,14 @@ fn engine_config(config: &GatewayConfig, cache_dir: Option<PathBuf>, cache_key: 
 /// Outgoing HTTP as the operator set it.
 pub(crate) fn egress_of(args: &EgressArgs, own_addresses: Vec<SocketAddr>) -> Result<Egress> {
     let extra_ca_pem = match &args.extra_ca {
-        Some(path) => Some(std::fs::read(path).with_context(|| format!("the certificate authority `{}` cannot be read", path.display()))?),
+        Some(path) => Some(
+            std::fs::read(path)
+                .with_context(|| format!("the certificate authority `{}` cannot be read", path.display()))?,
+        ),
         None => None,
     };
-    let config = EgressConfig { exceptions: args.allow_cidr.clone(), extra_ca_pem, own_addresses, ..EgressConfig::default() };
+    let config =
+        EgressConfig { exceptions: args.allow_cidr.clone(), extra_ca_pem, own_addresses, ..EgressConfig::default() };
     Ok(Egress::new(config)?)
 }
 
@@ -107,10 +121,18 @@ pub(crate) fn itself(tenant: &str) -> Result<Principal> {
 }
 
 /// Installs every component of a folder as built in. One that is there already costs reading its file.
-pub(crate) async fn install_built_in(gateway: &Gateway, folder: &Path, told: &(dyn Fn(&str, Step) + Send + Sync)) -> Result<usize> {
+pub(crate) async fn install_built_in(
+    gateway: &Gateway,
+    folder: &Path,
+    told: &(dyn Fn(&str, Step) + Send + Sync),
+) -> Result<usize> {
     let who = itself("default")?;
-    let entries = std::fs::read_dir(folder).with_context(|| format!("the folder of built-in tools `{}` cannot be read", folder.display()))?;
-    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.extension().is_some_and(|e| e == "wasm")).collect();
+    let entries = std::fs::read_dir(folder)
+        .with_context(|| format!("the folder of built-in tools `{}` cannot be read", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|e| e == "wasm"))
+        .collect();
     files.sort();
     if files.is_empty() {
         bail!("there is no `*.wasm` in `{}`; build the built-in tools with `make guests`", folder.display());

@@ -198,10 +198,9 @@ impl Refused {
             Self::UnknownTool { name, nearest } => {
                 format!("there is no tool `{name}`{}", nearest_hint(nearest))
             }
-            Self::NotOffered { name, rule, nearest } => format!(
-                "the tool `{name}` is not offered for this request (rule `{rule}`){}",
-                nearest_hint(nearest)
-            ),
+            Self::NotOffered { name, rule, nearest } => {
+                format!("the tool `{name}` is not offered for this request (rule `{rule}`){}", nearest_hint(nearest))
+            }
             Self::InvalidArguments(faults) => {
                 let mut text = String::from("the arguments do not fit the tool's schema:");
                 for fault in faults {
@@ -211,12 +210,8 @@ impl Refused {
                 text
             }
             Self::Denied(denial) => {
-                let mut text = format!(
-                    "{} was refused by rule `{}`: {}",
-                    denial.capability.as_str(),
-                    denial.rule,
-                    denial.subject
-                );
+                let mut text =
+                    format!("{} was refused by rule `{}`: {}", denial.capability.as_str(), denial.rule, denial.subject);
                 if !denial.grant.is_empty() {
                     text.push_str(&format!("; what would allow it: {}", denial.grant));
                 }

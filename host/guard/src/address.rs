@@ -80,9 +80,11 @@ pub fn classify(address: IpAddr) -> Class {
 fn special_v4(address: Ipv4Addr) -> Option<Special> {
     let special = match address.octets() {
         // Clouds: most of them; two for container tasks; Alibaba; Oracle; Azure's wire server, in otherwise public space.
-        [169, 254, 169, 254] | [169, 254, 170, 2 | 23] | [100, 100, 100, 200] | [192, 0, 0, 192] | [168, 63, 129, 16] => {
-            Special::Metadata
-        }
+        [169, 254, 169, 254]
+        | [169, 254, 170, 2 | 23]
+        | [100, 100, 100, 200]
+        | [192, 0, 0, 192]
+        | [168, 63, 129, 16] => Special::Metadata,
         [0, ..] => Special::Unspecified,
         [127, ..] => Special::Loopback,
         [10, ..] | [172, 16..=31, ..] | [192, 168, ..] => Special::Private,
@@ -106,9 +108,13 @@ fn special_v6(address: Ipv6Addr) -> Option<Special> {
         [0, 0, 0, 0, 0, 0, 0, 0] => return Some(Special::Unspecified),
         [0, 0, 0, 0, 0, 0, 0, 1] => return Some(Special::Loopback),
         // Mapped, translatable and NAT64: a translator delivers to the IPv4 address, so that is what counts.
-        [0, 0, 0, 0, 0, 0xffff, ..] | [0, 0, 0, 0, 0xffff, 0, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => return embedded(tail),
+        [0, 0, 0, 0, 0, 0xffff, ..] | [0, 0, 0, 0, 0xffff, 0, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => {
+            return embedded(tail);
+        }
         // AWS and Google, in unique local space.
-        [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254 | 0x23] | [0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254] => return Some(Special::Metadata),
+        [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254 | 0x23] | [0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254] => {
+            return Some(Special::Metadata);
+        }
         _ => {}
     }
     let special = match (a, b) {
@@ -194,8 +200,14 @@ mod tests {
             (&["::ffff:0:127.0.0.1", "::ffff:0:10.0.0.1"], &["::ffff:0:8.8.8.8"]),
             (&["64:ff9b::10.0.0.1", "64:ff9b:1::8.8.8.8", "64:ff9b:1:ffff::1"], &["64:ff9b::8.8.8.8"]),
             (&["2002:7f00:1::1", "2002:a9fe:a9fe::"], &["2002:808:808::1"]),
-            (&["2001::80ff:fefe", "2001:0:7f00:1::f7f7:f7f7", "2001:0:4136:e378:8000:63bf:f5ff:fffe"], &["2001:0:4136:e378:8000:63bf:f7f7:f7f7"]),
-            (&["2606:4700::5efe:10.0.0.1", "2606:4700::200:5efe:127.0.0.1", "::5efe:8.8.8.8"], &["2606:4700::5efe:8.8.8.8", "2606:4700::1:5efe:10.0.0.1"]),
+            (
+                &["2001::80ff:fefe", "2001:0:7f00:1::f7f7:f7f7", "2001:0:4136:e378:8000:63bf:f5ff:fffe"],
+                &["2001:0:4136:e378:8000:63bf:f7f7:f7f7"],
+            ),
+            (
+                &["2606:4700::5efe:10.0.0.1", "2606:4700::200:5efe:127.0.0.1", "::5efe:8.8.8.8"],
+                &["2606:4700::5efe:8.8.8.8", "2606:4700::1:5efe:10.0.0.1"],
+            ),
             (&["100::", "100::ffff:ffff:ffff:ffff", "5f00::1"], &[]),
             (&["fc00::", "fdff:ffff::1", "fe80::1", "febf::1", "fec0::1", "feff::1", "ff02::1"], &[]),
             (&["2001:db8::1", "2001:db8:ffff::1", "3fff::", "3fff:fff::1"], &["2001:db7::1", "2001:db9::1"]),
@@ -215,7 +227,14 @@ mod tests {
 
     #[test]
     fn metadata_is_told_apart_even_when_embedded() {
-        for address in ["169.254.169.254", "100.100.100.200", "fd00:ec2::254", "::ffff:169.254.169.254", "2002:a9fe:a9fe::", "64:ff9b::a9fe:a9fe"] {
+        for address in [
+            "169.254.169.254",
+            "100.100.100.200",
+            "fd00:ec2::254",
+            "::ffff:169.254.169.254",
+            "2002:a9fe:a9fe::",
+            "64:ff9b::a9fe:a9fe",
+        ] {
             assert_eq!(kind(address), Class::Special(Special::Metadata), "{address}");
         }
         assert_eq!(kind("169.254.169.253"), Class::Special(Special::LinkLocal));

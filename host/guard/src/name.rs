@@ -5,7 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 
 /// Names and, with a dot before them, endings that are local by definition (RFC 6761, 6762, 8375, ICANN's `internal`) or by
 /// wide custom.
-const LOCAL: &[&str] = &["localhost", "local", "internal", "localdomain", "home.arpa", "ip6-localhost", "ip6-loopback", "svc", "intranet"];
+const LOCAL: &[&str] =
+    &["localhost", "local", "internal", "localdomain", "home.arpa", "ip6-localhost", "ip6-loopback", "svc", "intranet"];
 
 /// Metadata services that answer to a name; those under `internal` have names of their own here so that the rule says so.
 const METADATA: &[&str] = &[
@@ -77,7 +78,9 @@ mod tests {
 
     #[test]
     fn local_and_metadata_names_are_refused_and_their_look_alikes_pass() {
-        for name in ["localhost", "a.localhost", "printer.local", "db.internal", "router", "x.svc", "localtest.me", "a.lvh.me"] {
+        for name in
+            ["localhost", "a.localhost", "printer.local", "db.internal", "router", "x.svc", "localtest.me", "a.lvh.me"]
+        {
             assert_eq!(check(name), Err("http.host-local"), "{name}");
         }
         for name in ["metadata", "metadata.google.internal", "metadata.goog", "instance-data"] {
@@ -86,7 +89,15 @@ mod tests {
         for name in ["127.0.0.1.nip.io", "a.10-0-0-1.sslip.io", "magic-192-168-0-1.nip.io"] {
             assert_eq!(check(name), Err("http.address-special"), "{name}");
         }
-        for name in ["localhost.com", "notlocalhost.example", "local.example", "internal.example.com", "metadata.example.com", "8.8.8.8.nip.io", "www.nip.io"] {
+        for name in [
+            "localhost.com",
+            "notlocalhost.example",
+            "local.example",
+            "internal.example.com",
+            "metadata.example.com",
+            "8.8.8.8.nip.io",
+            "www.nip.io",
+        ] {
             assert_eq!(check(name), Ok(()), "{name}");
         }
     }

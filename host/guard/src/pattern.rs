@@ -18,7 +18,9 @@ pub fn host_matches(pattern: &str, host: &Host) -> bool {
         Host::Name(name) => match pattern.strip_prefix("*.") {
             Some(zone) => {
                 let zone = encoded(zone);
-                name.strip_suffix(zone.as_str()).and_then(|rest| rest.strip_suffix('.')).is_some_and(|label| !label.is_empty())
+                name.strip_suffix(zone.as_str())
+                    .and_then(|rest| rest.strip_suffix('.'))
+                    .is_some_and(|label| !label.is_empty())
             }
             None => encoded(pattern) == *name,
         },

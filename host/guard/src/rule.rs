@@ -68,7 +68,9 @@ impl Rule {
             Self::AddressMetadata => "the address belongs to a cloud's metadata service, which hands out credentials",
             Self::AddressOwn => "the address is one of the gateway's own",
             Self::Method => "TRACE and CONNECT never leave the gateway",
-            Self::PathAmbiguous => "the path hides a step (`..`, `//` or an encoded slash), so a path rule cannot judge it",
+            Self::PathAmbiguous => {
+                "the path hides a step (`..`, `//` or an encoded slash), so a path rule cannot judge it"
+            }
         }
     }
 

@@ -130,7 +130,8 @@ fn check_authority(authority: &str, tail: &str) -> Result<(), Refusal> {
 fn checked_name(name: &str) -> Result<String, Refusal> {
     let name = name.strip_suffix('.').unwrap_or(name);
     let labels_fit = name.split('.').all(|label| (1..=63).contains(&label.len()));
-    let characters_fit = name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.'));
+    let characters_fit =
+        name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'-' | b'_' | b'.'));
     if name.len() <= 253 && labels_fit && characters_fit {
         Ok(name.to_owned())
     } else {

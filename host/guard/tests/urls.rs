@@ -18,20 +18,60 @@ fn rule(url: &str) -> Result<(), &'static str> {
 #[test]
 fn notations_of_special_addresses_are_refused_and_of_public_ones_allowed() {
     let denied = [
-        "http://0xA9FEA9FF/", "http://0x7f000001/", "http://2130706433/", "http://017700000001/", "http://127.1/", "http://127.0.1/",
-        "http://0177.0.0.1/", "http://0x7f.0.0.0x1/", "http://0x7f.1/", "http://0/", "http://0.0.0.0/", "http://10.1/", "http://192.168.257/",
-        "http://①②⑦.⓪.⓪.①/", "http://127。0。0。1/", "http://127.0.0.1/", "http://１２７.0.0.1/", "http://127.0.0.1./", "http://%31%32%37.0.0.1/",
-        "http://[::]/", "http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", "http://[::127.0.0.1]/", "http://[::ffff:7f00:1]/",
-        "http://[::ffff:0:7f00:1]/", "http://[64:ff9b::10.0.0.1]/", "http://[2002:7f00:1::1]/", "http://[2001::80ff:fefe]/",
-        "http://[::5efe:10.0.0.1]/", "http://[fe80::1]/", "http://[fc00::1]/", "http://[fec0::1]/", "http://127.0.0.1#/", "http://127.0.0.1?@example.com/",
+        "http://0xA9FEA9FF/",
+        "http://0x7f000001/",
+        "http://2130706433/",
+        "http://017700000001/",
+        "http://127.1/",
+        "http://127.0.1/",
+        "http://0177.0.0.1/",
+        "http://0x7f.0.0.0x1/",
+        "http://0x7f.1/",
+        "http://0/",
+        "http://0.0.0.0/",
+        "http://10.1/",
+        "http://192.168.257/",
+        "http://①②⑦.⓪.⓪.①/",
+        "http://127。0。0。1/",
+        "http://127.0.0.1/",
+        "http://１２７.0.0.1/",
+        "http://127.0.0.1./",
+        "http://%31%32%37.0.0.1/",
+        "http://[::]/",
+        "http://[::1]/",
+        "http://[0:0:0:0:0:0:0:1]/",
+        "http://[::127.0.0.1]/",
+        "http://[::ffff:7f00:1]/",
+        "http://[::ffff:0:7f00:1]/",
+        "http://[64:ff9b::10.0.0.1]/",
+        "http://[2002:7f00:1::1]/",
+        "http://[2001::80ff:fefe]/",
+        "http://[::5efe:10.0.0.1]/",
+        "http://[fe80::1]/",
+        "http://[fc00::1]/",
+        "http://[fec0::1]/",
+        "http://127.0.0.1#/",
+        "http://127.0.0.1?@example.com/",
     ];
     for url in denied {
         assert_eq!(rule(url), Err("http.address-special"), "{url}");
     }
     let allowed = [
-        "http://0x08080808/", "http://134744072/", "http://8.526344/", "http://010.010.010.010/", "http://0x8.8.8.8/", "http://⑧.⑧.⑧.⑧/",
-        "http://8。8。8。8/", "http://8.8.8.8./", "http://[::ffff:808:808]/", "http://[::ffff:0:808:808]/", "http://[64:ff9b::8.8.8.8]/",
-        "http://[2002:808:808::1]/", "http://[2001::f7f7:f7f7]/", "http://[2606:4700::5efe:8.8.8.8]/", "http://[2606:4700:4700::1111]/",
+        "http://0x08080808/",
+        "http://134744072/",
+        "http://8.526344/",
+        "http://010.010.010.010/",
+        "http://0x8.8.8.8/",
+        "http://⑧.⑧.⑧.⑧/",
+        "http://8。8。8。8/",
+        "http://8.8.8.8./",
+        "http://[::ffff:808:808]/",
+        "http://[::ffff:0:808:808]/",
+        "http://[64:ff9b::8.8.8.8]/",
+        "http://[2002:808:808::1]/",
+        "http://[2001::f7f7:f7f7]/",
+        "http://[2606:4700::5efe:8.8.8.8]/",
+        "http://[2606:4700:4700::1111]/",
         "http://8.8.8.8?@127.0.0.1/",
     ];
     for url in allowed {
@@ -42,12 +82,25 @@ fn notations_of_special_addresses_are_refused_and_of_public_ones_allowed() {
 #[test]
 fn metadata_services_are_refused_by_address_and_by_name() {
     for url in [
-        "http://169.254.169.254/", "http://0xA9FEA9FE/", "http://2852039166/", "http://169.254.43518/", "http://[::ffff:169.254.169.254]/",
-        "http://[64:ff9b::a9fe:a9fe]/", "http://[fd00:ec2::254]/", "http://100.100.100.200/", "http://168.63.129.16/", "http://169.254.170.2/",
+        "http://169.254.169.254/",
+        "http://0xA9FEA9FE/",
+        "http://2852039166/",
+        "http://169.254.43518/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://[64:ff9b::a9fe:a9fe]/",
+        "http://[fd00:ec2::254]/",
+        "http://100.100.100.200/",
+        "http://168.63.129.16/",
+        "http://169.254.170.2/",
     ] {
         assert_eq!(rule(url), Err("http.address-metadata"), "{url}");
     }
-    for url in ["http://metadata.google.internal/", "http://METADATA.google.internal./", "http://metadata/", "http://instance-data/"] {
+    for url in [
+        "http://metadata.google.internal/",
+        "http://METADATA.google.internal./",
+        "http://metadata/",
+        "http://instance-data/",
+    ] {
         assert_eq!(rule(url), Err("http.host-metadata"), "{url}");
     }
     assert_eq!(rule("http://metadata.example.com/"), Ok(()));

@@ -35,7 +35,10 @@ pub(crate) struct Tool {
 
 impl Tool {
     pub(crate) fn new(plugin_name: &str, spec: ToolSpec) -> Result<Self, String> {
-        let schema = |text: &str| serde_json::from_str::<Value>(text).map_err(|e| format!("a schema of the tool `{}` is not JSON: {e}", spec.name));
+        let schema = |text: &str| {
+            serde_json::from_str::<Value>(text)
+                .map_err(|e| format!("a schema of the tool `{}` is not JSON: {e}", spec.name))
+        };
         let parameters = Arc::new(schema(&spec.parameters)?);
         let returns = spec.returns.as_deref().map(schema).transpose()?.map(Arc::new);
         let extra: Option<Value> = spec.extra.as_deref().and_then(|text| serde_json::from_str(text).ok());
@@ -145,7 +148,14 @@ impl Catalog {
         let permits = [Effect::ReadOnly, Effect::Mutating]
             .into_iter()
             .map(|effect| {
-                let permit = Permit::decide(&plugin.manifest.capabilities, granted.as_ref(), ceiling, effect, settings, &plugin.limits);
+                let permit = Permit::decide(
+                    &plugin.manifest.capabilities,
+                    granted.as_ref(),
+                    ceiling,
+                    effect,
+                    settings,
+                    &plugin.limits,
+                );
                 (effect, permit)
             })
             .collect();
@@ -159,7 +169,12 @@ impl Catalog {
             .collect();
         let settings_text = settings.map_or_else(|| "{}".to_owned(), Value::to_string);
         let mut mark = blake3::Hasher::new();
-        for part in [plugin.record.digest.as_str(), &settings_text, &serde_json::to_string(&granted).unwrap_or_default(), &format!("{secret_names:?}")] {
+        for part in [
+            plugin.record.digest.as_str(),
+            &settings_text,
+            &serde_json::to_string(&granted).unwrap_or_default(),
+            &format!("{secret_names:?}"),
+        ] {
             mark.update(&(part.len() as u64).to_le_bytes());
             mark.update(part.as_bytes());
         }
@@ -182,7 +197,9 @@ impl Catalog {
             if plugin.manifest.capabilities.is_nothing() {
                 return None;
             }
-            return Some(format!("it asks for capabilities and has no grant yet; look at it with `caisson inspect {name}`, then `caisson grant {name} --all`"));
+            return Some(format!(
+                "it asks for capabilities and has no grant yet; look at it with `caisson inspect {name}`, then `caisson grant {name} --all`"
+            ));
         };
         (grant.pin != plugin.record.pin).then(|| {
             format!("its tools changed since they were granted; look at it with `caisson inspect {name}`, then grant it again")

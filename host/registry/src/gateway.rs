@@ -201,7 +201,13 @@ impl Gateway {
     ///
     /// # Errors
     /// Not found; another principal's reference is not found either.
-    pub async fn kept(&self, who: &Principal, reference: &str, offset: u64, limit: u64) -> Result<(Vec<u8>, String, u64), AdminError> {
+    pub async fn kept(
+        &self,
+        who: &Principal,
+        reference: &str,
+        offset: u64,
+        limit: u64,
+    ) -> Result<(Vec<u8>, String, u64), AdminError> {
         let outputs = CallerOutputs::of(&self.inner.store, &self.inner.scrubber, who, "");
         let kept = outputs.find(reference).await.ok_or_else(|| AdminError::NotFound {
             what: "output",

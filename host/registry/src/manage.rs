@@ -49,7 +49,8 @@ impl Gateway {
     /// Reads everything from the store anew.
     pub(crate) async fn reload(&self) -> Result<(), StoreError> {
         let store = &self.inner.store;
-        let (plugins, grants, settings, secrets) = tokio::try_join!(store.plugins(), store.grants(), store.settings(), store.secrets())?;
+        let (plugins, grants, settings, secrets) =
+            tokio::try_join!(store.plugins(), store.grants(), store.settings(), store.secrets())?;
         let before = self.inner.catalog();
         let mut catalog = Catalog::default();
         for record in plugins {
@@ -72,7 +73,8 @@ impl Gateway {
                 Some(tenant) => catalog.plugins.entry(tenant).or_default().insert(plugin.record.name.clone(), plugin),
             };
         }
-        catalog.grants = grants.into_iter().map(|grant| ((grant.tenant.clone(), grant.plugin.clone()), grant)).collect();
+        catalog.grants =
+            grants.into_iter().map(|grant| ((grant.tenant.clone(), grant.plugin.clone()), grant)).collect();
         catalog.settings = settings.into_iter().map(|s| ((s.tenant, s.name), s.value)).collect();
         for secret in secrets {
             catalog.secrets.entry(secret.tenant.clone()).or_default().insert(secret.name.clone(), secret);
@@ -82,9 +84,17 @@ impl Gateway {
     }
 
     fn load(&self, record: PluginRecord) -> Result<Plugin, String> {
-        let manifest = Manifest::parse(&record.manifest).map_err(|faults| format!("plugin `{}`: {}", record.name, join(&faults)))?;
-        let limits = manifest.limits.resolve(&self.inner.config.ceiling_limits).map_err(|faults| format!("plugin `{}`: {}", record.name, faults.join("; ")))?;
-        let tools = record.tools.iter().map(|spec| Tool::new(&record.name, spec.clone()).map(Arc::new)).collect::<Result<_, _>>()?;
+        let manifest = Manifest::parse(&record.manifest)
+            .map_err(|faults| format!("plugin `{}`: {}", record.name, join(&faults)))?;
+        let limits = manifest
+            .limits
+            .resolve(&self.inner.config.ceiling_limits)
+            .map_err(|faults| format!("plugin `{}`: {}", record.name, faults.join("; ")))?;
+        let tools = record
+            .tools
+            .iter()
+            .map(|spec| Tool::new(&record.name, spec.clone()).map(Arc::new))
+            .collect::<Result<_, _>>()?;
         Ok(Plugin { record, manifest, limits, tools, prepared: OnceLock::new() })
     }
 
@@ -140,7 +150,12 @@ impl Gateway {
     ///
     /// # Errors
     /// As [`Gateway::install`].
-    pub async fn install_built_in(&self, who: &Principal, component: Vec<u8>, told: &(dyn Fn(Step) + Send + Sync)) -> Result<PluginView, AdminError> {
+    pub async fn install_built_in(
+        &self,
+        who: &Principal,
+        component: Vec<u8>,
+        told: &(dyn Fn(Step) + Send + Sync),
+    ) -> Result<PluginView, AdminError> {
         needs(who, Role::Owner)?;
         self.install_for(who, None, component, told).await
     }
@@ -154,7 +169,9 @@ impl Gateway {
     ) -> Result<PluginView, AdminError> {
         let digest = blake3::hash(&component).to_hex().to_string();
         let catalog = self.inner.catalog();
-        if let Some(same) = catalog.plugins_of(&who.tenant).find(|p| p.record.digest == digest && p.record.tenant == tenant) {
+        if let Some(same) =
+            catalog.plugins_of(&who.tenant).find(|p| p.record.digest == digest && p.record.tenant == tenant)
+        {
             return Ok(self.view(&catalog, who, same));
         }
         let looked = self.look(who, tenant.clone(), &digest, &component, told).await?;
@@ -182,7 +199,10 @@ impl Gateway {
         told: &(dyn Fn(Step) + Send + Sync),
     ) -> Result<Looked, AdminError> {
         if component.len() as u64 > self.inner.config.max_component_bytes {
-            return Err(AdminError::TooLarge { what: "the component", limit_bytes: self.inner.config.max_component_bytes });
+            return Err(AdminError::TooLarge {
+                what: "the component",
+                limit_bytes: self.inner.config.max_component_bytes,
+            });
         }
         let most = usize::try_from(self.inner.config.max_component_bytes).unwrap_or(usize::MAX);
         // Versions are judged before validation: a component of a later WASI is told so, and not which of its bytes came as a surprise.
@@ -190,8 +210,10 @@ impl Gateway {
         caisson_contract::check_versions(&info.imports, &info.exports, &HostInterfaces::current())
             .map_err(|m| AdminError::AbiMismatch { has: m.has, wants: m.wants })?;
         caisson_contract::inspect_component(component, most).map_err(|e| AdminError::Invalid(vec![e.to_string()]))?;
-        let text = caisson_contract::read_manifest_section(component).map_err(|e| AdminError::Invalid(vec![e.to_string()]))?;
-        let manifest = Manifest::parse(&text).map_err(|faults| AdminError::Invalid(faults.iter().map(ToString::to_string).collect()))?;
+        let text =
+            caisson_contract::read_manifest_section(component).map_err(|e| AdminError::Invalid(vec![e.to_string()]))?;
+        let manifest = Manifest::parse(&text)
+            .map_err(|faults| AdminError::Invalid(faults.iter().map(ToString::to_string).collect()))?;
         let limits = manifest.limits.resolve(&self.inner.config.ceiling_limits).map_err(AdminError::Invalid)?;
         let prepared = self.inner.engine.prepare(digest, component.to_vec(), told).await.map_err(|e| match e {
             PrepareError::Component(why) => AdminError::Invalid(vec![why]),
@@ -217,7 +239,12 @@ impl Gateway {
         Ok(Looked { record, manifest, prepared })
     }
 
-    async fn ask_for_tools(&self, prepared: &Prepared, who: &Principal, limits: Limits) -> Result<Vec<ToolSpec>, AdminError> {
+    async fn ask_for_tools(
+        &self,
+        prepared: &Prepared,
+        who: &Principal,
+        limits: Limits,
+    ) -> Result<Vec<ToolSpec>, AdminError> {
         let job = Job {
             layers: Layers::none(),
             limits,
@@ -235,28 +262,43 @@ impl Gateway {
         };
         match self.inner.engine.list_tools(prepared, job).await {
             Ok(Ok(tools)) => Ok(tools),
-            Ok(Err(text)) => Err(AdminError::Invalid(vec![format!("`list-tools` failed: {}", self.inner.scrubber.clean_text(&text).escape_debug())])),
-            Err(refused) => Err(AdminError::Invalid(vec![format!("`list-tools` did not answer: {}", refused.message())])),
+            Ok(Err(text)) => Err(AdminError::Invalid(vec![format!(
+                "`list-tools` failed: {}",
+                self.inner.scrubber.clean_text(&text).escape_debug()
+            )])),
+            Err(refused) => {
+                Err(AdminError::Invalid(vec![format!("`list-tools` did not answer: {}", refused.message())]))
+            }
         }
     }
 
     /// No plugin may take a built-in's name or alias, nor another's tool name within the tenant.
     fn no_collision(&self, catalog: &Catalog, record: &PluginRecord) -> Result<(), AdminError> {
         if record.tenant.is_some() && catalog.built_in.contains_key(&record.name) {
-            return Err(AdminError::Conflict(format!("`{}` is the name of a built-in plugin; choose another in [plugin] name", record.name)));
+            return Err(AdminError::Conflict(format!(
+                "`{}` is the name of a built-in plugin; choose another in [plugin] name",
+                record.name
+            )));
         }
         let tenants: Vec<&TenantId> = match &record.tenant {
             Some(tenant) => vec![tenant],
             None => catalog.plugins.keys().collect(),
         };
         let mut taken: HashMap<&str, &str> = HashMap::new();
-        let others = catalog.built_in.values().chain(tenants.into_iter().filter_map(|t| catalog.plugins.get(t)).flat_map(|p| p.values()));
+        let others = catalog
+            .built_in
+            .values()
+            .chain(tenants.into_iter().filter_map(|t| catalog.plugins.get(t)).flat_map(|p| p.values()));
         for plugin in others.filter(|p| !(p.record.name == record.name && p.record.tenant == record.tenant)) {
             taken.extend(plugin.tools.iter().map(|tool| (&*tool.name, plugin.record.name.as_str())));
         }
         for tool in &record.tools {
             if caisson_policy::canonical(&tool.name) != tool.name {
-                return Err(AdminError::Conflict(format!("the tool name `{}` is an alias of the built-in `{}`; choose another", tool.name, caisson_policy::canonical(&tool.name))));
+                return Err(AdminError::Conflict(format!(
+                    "the tool name `{}` is an alias of the built-in `{}`; choose another",
+                    tool.name,
+                    caisson_policy::canonical(&tool.name)
+                )));
             }
             if let Some(other) = taken.get(tool.name.as_str()) {
                 return Err(AdminError::Conflict(format!(
@@ -275,7 +317,8 @@ impl Gateway {
         let Some(grant) = catalog.grants.get(&(tenant.clone(), looked.record.name.clone())) else { return Ok(()) };
         let mut difference = caisson_contract::difference(&looked.manifest.capabilities, &grant.capabilities);
         if grant.pin != looked.record.pin {
-            difference.push("its tools' names, effects, schemas or descriptions are not those that were granted".into());
+            difference
+                .push("its tools' names, effects, schemas or descriptions are not those that were granted".into());
         }
         if difference.is_empty() {
             return Ok(());
@@ -299,11 +342,18 @@ impl Gateway {
         let declared = &plugin.manifest.capabilities;
         let capabilities = match grant {
             GrantRequest::All { all: true } => declared.clone(),
-            GrantRequest::All { all: false } => return Err(AdminError::Invalid(vec!["`all` must be true, or name the capabilities; to take a grant back, delete it".into()])),
+            GrantRequest::All { all: false } => {
+                return Err(AdminError::Invalid(vec![
+                    "`all` must be true, or name the capabilities; to take a grant back, delete it".into(),
+                ]));
+            }
             GrantRequest::Some(some) => *some,
         };
         caisson_contract::check_capabilities(&capabilities).map_err(AdminError::Invalid)?;
-        let too_much: Vec<String> = caisson_contract::exceeds(&capabilities, declared).into_iter().map(|line| format!("more than `{name}` declares: {line}")).collect();
+        let too_much: Vec<String> = caisson_contract::exceeds(&capabilities, declared)
+            .into_iter()
+            .map(|line| format!("more than `{name}` declares: {line}"))
+            .collect();
         if !too_much.is_empty() {
             return Err(AdminError::Invalid(too_much));
         }
@@ -380,9 +430,15 @@ impl Gateway {
             return Err(AdminError::TooLarge { what: "the settings", limit_bytes: MAX_SETTINGS as u64 });
         }
         if self.inner.scrubber.clean_text(&text) != text {
-            return Err(AdminError::Invalid(vec!["there seems to be a secret in the settings; store it as a secret, and declare it under [credentials]".into()]));
+            return Err(AdminError::Invalid(vec![
+                "there seems to be a secret in the settings; store it as a secret, and declare it under [credentials]"
+                    .into(),
+            ]));
         }
-        self.inner.store.put_settings(&SettingsRecord { tenant: who.tenant.clone(), name: name.to_owned(), value: settings }).await?;
+        self.inner
+            .store
+            .put_settings(&SettingsRecord { tenant: who.tenant.clone(), name: name.to_owned(), value: settings })
+            .await?;
         self.audit_change(who, "settings.changed", name, &plugin.record.digest);
         self.changed(Some(who.tenant.clone())).await
     }
@@ -391,7 +447,13 @@ impl Gateway {
     ///
     /// # Errors
     /// A bad name, value or binding.
-    pub async fn put_secret(&self, who: &Principal, name: &str, value: String, bindings: Vec<SecretBinding>) -> Result<(), AdminError> {
+    pub async fn put_secret(
+        &self,
+        who: &Principal,
+        name: &str,
+        value: String,
+        bindings: Vec<SecretBinding>,
+    ) -> Result<(), AdminError> {
         needs(who, Role::TenantAdmin)?;
         let faults = secret_faults(name, &value, &bindings);
         if !faults.is_empty() {
@@ -414,7 +476,8 @@ impl Gateway {
         let _changing = self.inner.changing.lock().await;
         if !self.inner.store.remove_secret(&who.tenant, name).await? {
             let catalog = self.inner.catalog();
-            let names: Vec<&str> = catalog.secrets.get(&who.tenant).into_iter().flat_map(|s| s.keys().map(String::as_str)).collect();
+            let names: Vec<&str> =
+                catalog.secrets.get(&who.tenant).into_iter().flat_map(|s| s.keys().map(String::as_str)).collect();
             return Err(not_found("secret", name, &names));
         }
         self.audit_change(who, "secret.removed", name, "");
@@ -428,7 +491,13 @@ impl Gateway {
     pub async fn secrets(&self, who: &Principal) -> Result<Vec<(String, Vec<SecretBinding>)>, AdminError> {
         needs(who, Role::TenantAdmin)?;
         let catalog = self.inner.catalog();
-        Ok(catalog.secrets.get(&who.tenant).into_iter().flat_map(|s| s.values()).map(|s| (s.name.clone(), s.bindings.clone())).collect())
+        Ok(catalog
+            .secrets
+            .get(&who.tenant)
+            .into_iter()
+            .flat_map(|s| s.values())
+            .map(|s| (s.name.clone(), s.bindings.clone()))
+            .collect())
     }
 }
 
@@ -443,7 +512,9 @@ fn check(tools: &[ToolSpec]) -> Result<(), AdminError> {
     for tool in tools {
         for (what, text) in [("parameters", Some(&tool.parameters)), ("returns", tool.returns.as_ref())] {
             let Some(text) = text else { continue };
-            let compiled = serde_json::from_str(text).map_err(|e| e.to_string()).and_then(|schema| compile_schema(&schema).map(drop));
+            let compiled = serde_json::from_str(text)
+                .map_err(|e| e.to_string())
+                .and_then(|schema| compile_schema(&schema).map(drop));
             if let Err(why) = compiled {
                 faults.push(format!("`{what}` of the tool `{}` is not a JSON Schema: {why}", tool.name));
             }
@@ -454,7 +525,8 @@ fn check(tools: &[ToolSpec]) -> Result<(), AdminError> {
 
 fn secret_faults(name: &str, value: &str, bindings: &[SecretBinding]) -> Vec<String> {
     let mut faults = Vec::new();
-    let name_ok = (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
+    let name_ok = (1..=64).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'_');
     if !name_ok {
         faults.push("a secret's name has 1 to 64 characters a-z, 0-9, `-`, `_`".into());
     }
@@ -474,9 +546,16 @@ fn secret_faults(name: &str, value: &str, bindings: &[SecretBinding]) -> Vec<Str
         if binding.port == 0 {
             faults.push("a binding's port is 1 to 65535".into());
         }
-        let host_ok = !binding.host.is_empty() && binding.host.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'-' | b':' | b'[' | b']'));
+        let host_ok = !binding.host.is_empty()
+            && binding
+                .host
+                .bytes()
+                .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || matches!(b, b'.' | b'-' | b':' | b'[' | b']'));
         if !host_ok {
-            faults.push(format!("the host `{}` must be one exact lower-case name, without scheme, port or `*`", binding.host.escape_default()));
+            faults.push(format!(
+                "the host `{}` must be one exact lower-case name, without scheme, port or `*`",
+                binding.host.escape_default()
+            ));
         }
     }
     faults

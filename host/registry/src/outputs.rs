@@ -86,7 +86,12 @@ impl KeptOutputs for CallerOutputs {
 
     async fn describe(&self, reference: &str) -> Option<KeptSummary> {
         let kept = self.find(reference).await?;
-        Some(KeptSummary { tool: kept.tool, content_type: kept.content_type, lines: kept.lines, bytes: kept.bytes.len() as u64 })
+        Some(KeptSummary {
+            tool: kept.tool,
+            content_type: kept.content_type,
+            lines: kept.lines,
+            bytes: kept.bytes.len() as u64,
+        })
     }
 
     async fn read(&self, reference: &str, offset: u64, limit: u32) -> Option<KeptPiece> {

@@ -2,7 +2,9 @@
 //! so a step that is left out does not compile.
 
 use crate::gateway::{Answer, Inner};
-use crate::steps::{admission, arguments, audit, cache, capabilities, find, hooks, keep_back, offered, rate, run, scrub, who};
+use crate::steps::{
+    admission, arguments, audit, cache, capabilities, find, hooks, keep_back, offered, rate, run, scrub, who,
+};
 use caisson_call::{Call, Refused};
 use caisson_scrub::CleanResult;
 use std::sync::Arc;

@@ -90,14 +90,20 @@ impl Rate {
     /// Counts a call, or says when the next has a chance.
     pub(crate) fn take(&self, key: &str) -> Result<(), Duration> {
         let minute = self.minute();
-        Self::window(&self.calls, key, minute).lock().unwrap_or_else(std::sync::PoisonError::into_inner).take(minute, self.limit)
+        Self::window(&self.calls, key, minute)
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .take(minute, self.limit)
     }
 
     /// Takes back the count of a call that was refused, and counts the refusal instead.
     pub(crate) fn refused(&self, key: &str, counted: bool) {
         let minute = self.minute();
         if counted {
-            Self::window(&self.calls, key, minute).lock().unwrap_or_else(std::sync::PoisonError::into_inner).give_back();
+            Self::window(&self.calls, key, minute)
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .give_back();
         }
         let window = Self::window(&self.refusals, key, minute);
         let _ = window.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take(minute, self.refusals_limit());

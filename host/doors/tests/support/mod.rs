@@ -38,10 +38,7 @@ pub async fn gateway() -> Gateway {
         let tenant = TenantId::new(tenant).unwrap();
         let id = token.split('_').nth(1).unwrap();
         let agent = agent.map(str::to_owned);
-        store
-            .put_token(token, &Principal { tenant, role, token_id: id.to_owned(), agent, user: None })
-            .await
-            .unwrap();
+        store.put_token(token, &Principal { tenant, role, token_id: id.to_owned(), agent, user: None }).await.unwrap();
     }
     let engine = Engine::new(EngineConfig {
         cache_dir: None,

@@ -17,7 +17,12 @@ enum Touch {
 }
 
 impl HostView<'_> {
-    fn closed<T>(&self, capability: Capability, touch: Touch, declares: fn(&Capabilities) -> bool) -> wasmtime::Result<Result<T, Failure>> {
+    fn closed<T>(
+        &self,
+        capability: Capability,
+        touch: Touch,
+        declares: fn(&Capabilities) -> bool,
+    ) -> wasmtime::Result<Result<T, Failure>> {
         let word = capability.as_str();
         if touch == Touch::Changes && self.ctx.layers.effect() == Effect::ReadOnly {
             return Ok(Err(self.refuse(
@@ -42,7 +47,9 @@ impl HostView<'_> {
     }
 
     fn exec<T>(&self) -> wasmtime::Result<Result<T, Failure>> {
-        self.closed(Capability::Exec, Touch::Changes, |c| c.exec.as_ref().is_some_and(|e| e.shell || !e.programs.is_empty()))
+        self.closed(Capability::Exec, Touch::Changes, |c| {
+            c.exec.as_ref().is_some_and(|e| e.shell || !e.programs.is_empty())
+        })
     }
 
     fn documents<T>(&self, touch: Touch) -> wasmtime::Result<Result<T, Failure>> {
@@ -65,7 +72,11 @@ impl exec::Host for HostView<'_> {
 }
 
 impl exec::HostProcess for HostView<'_> {
-    fn start(&mut self, _: exec::Command, _: exec::Options) -> wasmtime::Result<Result<Resource<exec::Process>, Failure>> {
+    fn start(
+        &mut self,
+        _: exec::Command,
+        _: exec::Options,
+    ) -> wasmtime::Result<Result<Resource<exec::Process>, Failure>> {
         self.exec()
     }
     fn write(&mut self, _: Resource<exec::Process>, _: Vec<u8>) -> wasmtime::Result<Result<u32, Failure>> {
@@ -86,10 +97,18 @@ impl exec::HostProcess for HostView<'_> {
 impl documents::Host for HostView<'_> {}
 
 impl documents::HostCollection for HostView<'_> {
-    fn open(&mut self, _: String, _: documents::Scope) -> wasmtime::Result<Result<Resource<documents::Collection>, Failure>> {
+    fn open(
+        &mut self,
+        _: String,
+        _: documents::Scope,
+    ) -> wasmtime::Result<Result<Resource<documents::Collection>, Failure>> {
         self.documents(Touch::Reads)
     }
-    fn get(&mut self, _: Resource<documents::Collection>, _: String) -> wasmtime::Result<Result<documents::Document, Failure>> {
+    fn get(
+        &mut self,
+        _: Resource<documents::Collection>,
+        _: String,
+    ) -> wasmtime::Result<Result<documents::Document, Failure>> {
         self.documents(Touch::Reads)
     }
     fn put(
@@ -109,7 +128,11 @@ impl documents::HostCollection for HostView<'_> {
     ) -> wasmtime::Result<Result<(), Failure>> {
         self.documents(Touch::Changes)
     }
-    fn find(&mut self, _: Resource<documents::Collection>, _: documents::Query) -> wasmtime::Result<Result<documents::Page, Failure>> {
+    fn find(
+        &mut self,
+        _: Resource<documents::Collection>,
+        _: documents::Query,
+    ) -> wasmtime::Result<Result<documents::Page, Failure>> {
         self.documents(Touch::Reads)
     }
     fn search(
@@ -144,7 +167,13 @@ impl data::Host for HostView<'_> {
 }
 
 impl schedule::Host for HostView<'_> {
-    fn create(&mut self, _: String, _: String, _: String, _: String) -> wasmtime::Result<Result<schedule::Entry, Failure>> {
+    fn create(
+        &mut self,
+        _: String,
+        _: String,
+        _: String,
+        _: String,
+    ) -> wasmtime::Result<Result<schedule::Entry, Failure>> {
         self.schedule(Touch::Changes)
     }
     fn listing(&mut self) -> wasmtime::Result<Result<Vec<schedule::Entry>, Failure>> {

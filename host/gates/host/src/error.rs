@@ -12,15 +12,14 @@ pub(crate) fn failure(code: Code, message: impl Into<String>) -> Failure {
 impl HostView<'_> {
     /// Records a refusal and makes the failure that the guest sees, with the rule in `details`.
     pub(crate) fn refuse(&self, capability: Capability, code: Code, rule: &str, subject: &str, grant: &str) -> Failure {
-        self.ctx.ledger.refuse(Denial {
-            capability,
-            rule: rule.into(),
-            subject: subject.into(),
-            grant: grant.into(),
-        });
+        self.ctx.ledger.refuse(Denial { capability, rule: rule.into(), subject: subject.into(), grant: grant.into() });
         Failure {
             code,
-            message: if grant.is_empty() { format!("refused by rule `{rule}`") } else { format!("refused by rule `{rule}`; what would allow it: {grant}") },
+            message: if grant.is_empty() {
+                format!("refused by rule `{rule}`")
+            } else {
+                format!("refused by rule `{rule}`; what would allow it: {grant}")
+            },
             retry_after_ms: None,
             details: Some(format!("{{\"rule\":\"{rule}\"}}")),
         }

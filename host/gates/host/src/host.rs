@@ -82,7 +82,11 @@ impl inputs::Host for HostView<'_> {
     fn read(&mut self, name: String, offset: u64, limit: u32) -> wasmtime::Result<Result<Vec<u8>, Failure>> {
         let Some((_, _, bytes)) = self.ctx.inputs.iter().find(|input| input.0 == name) else {
             let names: Vec<String> = self.ctx.inputs.iter().map(|input| format!("`{}`", input.0)).collect();
-            let known = if names.is_empty() { "the caller attached none".into() } else { format!("there are {}", names.join(", ")) };
+            let known = if names.is_empty() {
+                "the caller attached none".into()
+            } else {
+                format!("there are {}", names.join(", "))
+            };
             return Ok(Err(failure(Code::NotFound, format!("no attached file of that name; {known}"))));
         };
         let piece = piece(bytes, offset, limit);

@@ -93,7 +93,10 @@ impl outputs::HostWriter for HostView<'_> {
             return Ok(Err(refused));
         }
         if content_type.len() > 255 || content_type.chars().any(char::is_control) {
-            return Ok(Err(failure(Code::Invalid, "the content type must be a media type of at most 255 bytes, such as `text/csv`")));
+            return Ok(Err(failure(
+                Code::Invalid,
+                "the content type must be a media type of at most 255 bytes, such as `text/csv`",
+            )));
         }
         Ok(Ok(self.table.push(Writer { content_type, bytes: Vec::new() })?))
     }
@@ -109,7 +112,10 @@ impl outputs::HostWriter for HostView<'_> {
         let Writer { content_type, bytes } = self.table.delete(output)?;
         self.ctx.ledger.release(Budget::HostMemory, bytes.len() as u64);
         let Some(kept) = &self.ctx.outputs else { return Ok(Err(no_outputs())) };
-        Ok(kept.keep(content_type, bytes).await.map_err(|_| failure(Code::Unavailable, "the output could not be kept; try again later")))
+        Ok(kept
+            .keep(content_type, bytes)
+            .await
+            .map_err(|_| failure(Code::Unavailable, "the output could not be kept; try again later")))
     }
 
     async fn drop(&mut self, writer: Resource<Writer>) -> wasmtime::Result<()> {
@@ -120,7 +126,10 @@ impl outputs::HostWriter for HostView<'_> {
 }
 
 fn expired() -> Failure {
-    failure(Code::NotFound, "no kept output of that reference; they are kept for an hour, so call the tool that made it again")
+    failure(
+        Code::NotFound,
+        "no kept output of that reference; they are kept for an hour, so call the tool that made it again",
+    )
 }
 
 fn no_outputs() -> Failure {

@@ -176,7 +176,17 @@ impl Cleaner {
 impl ResponseBody {
     pub(crate) fn new(incoming: Incoming, bounds: Bounds, held: Held) -> Self {
         let timer = Box::pin(sleep_until(bounds.deadline.min(Instant::now() + bounds.between)));
-        Self { incoming, bounds, total: 0, timer, cleaner: None, input: Bytes::new(), trailers: None, ended: false, _held: held }
+        Self {
+            incoming,
+            bounds,
+            total: 0,
+            timer,
+            cleaner: None,
+            input: Bytes::new(),
+            trailers: None,
+            ended: false,
+            _held: held,
+        }
     }
 
     /// Masks what was put into the request, after taking `coding` off.

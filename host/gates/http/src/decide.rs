@@ -2,7 +2,9 @@
 
 use caisson_call::{Capability, Denial};
 use caisson_contract::{Effect, Hosts, HttpRule, Layer, LayerSource, Layers};
-use caisson_guard::{Exceptions, Host, Own, Refusal, Rule, Target, check_name, glob_matches, hidden_step, host_matches};
+use caisson_guard::{
+    Exceptions, Host, Own, Refusal, Rule, Target, check_name, glob_matches, hidden_step, host_matches,
+};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
@@ -136,7 +138,12 @@ fn missed(method: &str, url: &str, target: &Target, source: LayerSource, miss: M
         Miss::Blocked | Miss::Effect => format!("http.{what}"),
         _ => format!("http.{what}-not-{}", source.verb()),
     };
-    Denial { capability: Capability::Http, rule, subject: subject(method, url), grant: grant(method, target, source, miss) }
+    Denial {
+        capability: Capability::Http,
+        rule,
+        subject: subject(method, url),
+        grant: grant(method, target, source, miss),
+    }
 }
 
 fn grant(method: &str, target: &Target, source: LayerSource, miss: Miss) -> String {
@@ -155,7 +162,10 @@ fn grant(method: &str, target: &Target, source: LayerSource, miss: Miss) -> Stri
         Miss::Port => format!("`ports = [{}]`", target.port),
         Miss::Method => format!("`methods = [\"{method}\"]`"),
         Miss::Path | Miss::PathAmbiguous => format!("`paths = [\"{}\"]`", shortened(&target.path)),
-        Miss::Effect => return "`reads = true` in the manifest's rule where the request only reads, or a tool that is `mutating`".into(),
+        Miss::Effect => {
+            return "`reads = true` in the manifest's rule where the request only reads, or a tool that is `mutating`"
+                .into();
+        }
     };
     format!("a rule in `[[capabilities.http]]` with {line} {place}")
 }

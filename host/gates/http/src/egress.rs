@@ -185,14 +185,21 @@ impl Egress {
     }
 
     /// Connects to the first of the judged addresses that answers, within `limit`.
-    pub(crate) async fn connect(&self, target: &Target, addresses: &[SocketAddr], limit: Duration) -> Result<(Sender, Driver), Failure> {
+    pub(crate) async fn connect(
+        &self,
+        target: &Target,
+        addresses: &[SocketAddr],
+        limit: Duration,
+    ) -> Result<(Sender, Driver), Failure> {
         timeout(limit.min(self.config.connect_timeout), async {
             let stream = self.reach(addresses).await?;
             match target.scheme {
                 Scheme::Http => Ok(http1(Box::new(stream)).await?),
                 Scheme::Https => {
                     let name = match &target.host {
-                        Host::Name(name) => ServerName::try_from(name.clone()).map_err(|_| Error::TlsCertificateError)?,
+                        Host::Name(name) => {
+                            ServerName::try_from(name.clone()).map_err(|_| Error::TlsCertificateError)?
+                        }
                         Host::Address(address) => ServerName::from(*address),
                     };
                     let stream = self.tls.connect(name, stream).await.map_err(|error| handshaking(&error))?;

@@ -21,9 +21,7 @@ impl From<Error> for Failure {
 
 /// Spends bytes, or says that sending or receiving (`failure`) went over.
 pub(crate) fn spend(ledger: &Ledger, bytes: usize, failure: fn(Option<u64>) -> Error) -> Result<(), Error> {
-    ledger
-        .charge(Budget::HttpBytes, bytes as u64)
-        .map_err(|_| failure(Some(ledger.limits().get(Budget::HttpBytes))))
+    ledger.charge(Budget::HttpBytes, bytes as u64).map_err(|_| failure(Some(ledger.limits().get(Budget::HttpBytes))))
 }
 
 /// A connection that could not be made.
@@ -39,7 +37,9 @@ pub(crate) fn connecting(error: &io::Error) -> Error {
 /// A TLS handshake that failed.
 pub(crate) fn handshaking(error: &io::Error) -> Error {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-        Some(rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented) => Error::TlsCertificateError,
+        Some(rustls::Error::InvalidCertificate(_) | rustls::Error::NoCertificatesPresented) => {
+            Error::TlsCertificateError
+        }
         Some(rustls::Error::AlertReceived(alert)) => {
             Error::TlsAlertReceived { alert_id: Some(u8::from(*alert)), alert_message: None }
         }

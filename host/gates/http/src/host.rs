@@ -10,7 +10,10 @@ use crate::redact::Needles;
 use caisson_call::{Budget, Capability, Denial, Ledger};
 use caisson_contract::Layers;
 use caisson_guard::Target;
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue, IF_RANGE, RANGE, TE, TRAILER};
+use http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, EXPECT, HOST, HeaderName, HeaderValue, IF_RANGE, RANGE, TE,
+    TRAILER,
+};
 use http::request::Parts;
 use http::{Request, Response, Uri, Version};
 use http_body_util::BodyExt as _;
@@ -47,7 +50,12 @@ struct CallState {
 }
 
 impl Hooks {
-    pub(crate) fn new(layers: Layers, ledger: Arc<Ledger>, egress: Arc<Egress>, secrets: Arc<[InjectedSecret]>) -> Self {
+    pub(crate) fn new(
+        layers: Layers,
+        ledger: Arc<Ledger>,
+        egress: Arc<Egress>,
+        secrets: Arc<[InjectedSecret]>,
+    ) -> Self {
         let now = Instant::now();
         // A wall time past what the clock can say is no limit anybody meant; a day stands for it.
         let deadline = now.checked_add(ledger.limits().wall).unwrap_or(now + Duration::from_secs(86_400));
@@ -57,7 +65,9 @@ impl Hooks {
 
 /// Headers about the connection, which is the gate's business, and those that would turn a request into another one.
 fn is_forbidden(name: &HeaderName) -> bool {
-    DEFAULT_FORBIDDEN_HEADERS.contains(name) || [TE, TRAILER, EXPECT].contains(name) || name.as_str().starts_with("proxy-")
+    DEFAULT_FORBIDDEN_HEADERS.contains(name)
+        || [TE, TRAILER, EXPECT].contains(name)
+        || name.as_str().starts_with("proxy-")
 }
 
 impl WasiHttpHooks for Hooks {
@@ -78,7 +88,12 @@ impl WasiHttpHooks for Hooks {
         MAX_WRITE
     }
 
-    fn send_request(&mut self, request: Request<WasiBody>, options: Option<RequestOptions>, _sent: Later<()>) -> Later<Answer> {
+    fn send_request(
+        &mut self,
+        request: Request<WasiBody>,
+        options: Option<RequestOptions>,
+        _sent: Later<()>,
+    ) -> Later<Answer> {
         let call = Arc::clone(&self.0);
         Box::new(async move {
             let left = call.deadline.saturating_duration_since(Instant::now());
@@ -116,12 +131,15 @@ impl CallState {
 
         let body = RequestBody { inner: body, ledger: Arc::clone(&self.ledger), forbidden: is_forbidden };
         let request = Request::from_parts(parts, body.boxed_unsync());
-        let first = options.first_byte_timeout.map_or(configured.first_byte_timeout, |t| t.min(configured.first_byte_timeout));
+        let first =
+            options.first_byte_timeout.map_or(configured.first_byte_timeout, |t| t.min(configured.first_byte_timeout));
         let response = timeout(first, exchange(sender, request, &target))
             .await
             .map_err(|_| Error::ConnectionReadTimeout)?
             .map_err(|failed| failed.unwrap_or_else(|error| exchanging(&error, &self.ledger)))?;
-        let between = options.between_bytes_timeout.map_or(configured.between_bytes_timeout, |t| t.min(configured.between_bytes_timeout));
+        let between = options
+            .between_bytes_timeout
+            .map_or(configured.between_bytes_timeout, |t| t.min(configured.between_bytes_timeout));
         Ok((self.receive(response, needles, between, held)?, keep(driver)))
     }
 
@@ -161,12 +179,21 @@ impl CallState {
         parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         parts.headers.remove(RANGE);
         parts.headers.remove(IF_RANGE);
-        let values: Vec<&[u8]> =
-            going.iter().map(|secret| secret.value.as_bytes()).chain(pairs.iter().map(|pair| pair.as_bytes())).collect();
+        let values: Vec<&[u8]> = going
+            .iter()
+            .map(|secret| secret.value.as_bytes())
+            .chain(pairs.iter().map(|pair| pair.as_bytes()))
+            .collect();
         Needles::new(&values).map(|needles| Some(Arc::new(needles))).map_err(|_| unusable())
     }
 
-    fn receive(&self, response: Response<Incoming>, needles: Option<Arc<Needles>>, between: Duration, held: Held) -> Result<Response<WasiBody>, Error> {
+    fn receive(
+        &self,
+        response: Response<Incoming>,
+        needles: Option<Arc<Needles>>,
+        between: Duration,
+        held: Held,
+    ) -> Result<Response<WasiBody>, Error> {
         let (mut parts, incoming) = response.into_parts();
         spend(&self.ledger, size_of(&parts.headers), Error::HttpResponseBodySize)?;
         let bounds = Bounds {
@@ -204,7 +231,11 @@ fn keep(driver: AbortOnDropJoinHandle<()>) -> Later<()> {
 }
 
 /// Sends and waits for the head. The inner error is one of ours, the outer one hyper's.
-async fn exchange(sender: Sender, mut request: Request<WasiBody>, target: &Target) -> Result<Response<Incoming>, Result<Error, hyper::Error>> {
+async fn exchange(
+    sender: Sender,
+    mut request: Request<WasiBody>,
+    target: &Target,
+) -> Result<Response<Incoming>, Result<Error, hyper::Error>> {
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let path = if path.starts_with('?') { format!("/{path}") } else { path.to_owned() };
     let authority = if target.port == target.scheme.default_port() {

@@ -33,7 +33,9 @@ impl InjectedSecret {
             && named.contains(&self.name)
             && self.hosts.iter().any(|narrowed| narrowed.eq_ignore_ascii_case(&host))
             && self.bindings.iter().any(|binding| {
-                binding.host.eq_ignore_ascii_case(&host) && binding.scheme == target.scheme.as_str() && binding.port == target.port
+                binding.host.eq_ignore_ascii_case(&host)
+                    && binding.scheme == target.scheme.as_str()
+                    && binding.port == target.port
             })
     }
 

@@ -18,12 +18,11 @@ pub(crate) struct Needles {
 impl Needles {
     /// From what was put into a request.
     pub(crate) fn new(secrets: &[&[u8]]) -> Result<Self, BuildError> {
-        let forms: BTreeSet<Vec<u8>> = secrets.iter().filter(|s| !s.is_empty()).flat_map(|secret| forms(secret)).collect();
+        let forms: BTreeSet<Vec<u8>> =
+            secrets.iter().filter(|s| !s.is_empty()).flat_map(|secret| forms(secret)).collect();
         let longest = forms.iter().map(Vec::len).max().unwrap_or(1);
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::Standard)
-            .ascii_case_insensitive(true)
-            .build(forms)?;
+        let automaton =
+            AhoCorasick::builder().match_kind(MatchKind::Standard).ascii_case_insensitive(true).build(forms)?;
         Ok(Self { automaton, longest })
     }
 

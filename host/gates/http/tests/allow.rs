@@ -55,7 +55,8 @@ async fn the_gateways_own_address_answers_where_it_is_listed_exactly() {
     let mut caller = Caller::new(config, layers(vec![open_rule(server.port)]), vec![]);
     assert!(caller.get(&server.url("/")).await.is_ok());
     let other = Server::start(|_| respond("", b"reached")).await;
-    let config = EgressConfig { own_addresses: vec![format!("127.0.0.1:{}", server.port).parse().unwrap()], ..loopback() };
+    let config =
+        EgressConfig { own_addresses: vec![format!("127.0.0.1:{}", server.port).parse().unwrap()], ..loopback() };
     let mut caller = Caller::new(config, layers(vec![open_rule(other.port)]), vec![]);
     assert!(caller.get(&other.url("/")).await.is_ok());
 }
@@ -189,7 +190,9 @@ fn a_ca_file_without_certificates_is_an_error() {
 #[tokio::test]
 async fn explanations_of_what_is_allowed() {
     let egress = Egress::new(EgressConfig::default()).unwrap();
-    for url in ["http://[::ffff:0:0808:0808]/", "http://[64:ff9b::8.8.8.8]/", "http://0x08080808/", "https://example.com/"] {
+    for url in
+        ["http://[::ffff:0:0808:0808]/", "http://[64:ff9b::8.8.8.8]/", "http://0x08080808/", "https://example.com/"]
+    {
         let explained = egress.explain(url, "GET", None, false).await;
         assert_eq!((explained.decision, explained.rule.as_str()), (Decision::Allow, "http.allowed"), "{url}");
     }

@@ -69,7 +69,11 @@ async fn each_part_of_a_rule_is_asked_and_named() {
     let url = server.url("/a/b");
     let cases: Vec<(HttpRule, &str, &str)> = vec![
         (HttpRule { hosts: Hosts::List(vec![]), ..open.clone() }, "GET", "http.host-not-declared"),
-        (HttpRule { hosts: Hosts::List(vec!["*.example.com".into()]), ..open.clone() }, "GET", "http.host-not-declared"),
+        (
+            HttpRule { hosts: Hosts::List(vec!["*.example.com".into()]), ..open.clone() },
+            "GET",
+            "http.host-not-declared",
+        ),
         (HttpRule { hosts: Hosts::Named("settings".into()), ..open.clone() }, "GET", "http.host-not-declared"),
         (HttpRule { blocked_hosts: vec!["127.0.0.1".into()], ..open.clone() }, "GET", "http.host-blocked"),
         (HttpRule { schemes: None, ..open.clone() }, "GET", "http.scheme-not-declared"),
@@ -96,7 +100,10 @@ async fn every_layer_must_allow_and_the_refusing_one_is_named() {
         (LayerSource::Ceiling, "http.host-not-allowed-by-operator"),
         (LayerSource::Caller, "http.host-not-granted-to-caller"),
     ] {
-        let two = Layers::new(vec![layer(LayerSource::Declared, vec![open.clone()]), layer(source, vec![])], Effect::Mutating);
+        let two = Layers::new(
+            vec![layer(LayerSource::Declared, vec![open.clone()]), layer(source, vec![])],
+            Effect::Mutating,
+        );
         let mut caller = Caller::new(loopback(), two, vec![]);
         assert_eq!(caller.refused(get("http://127.0.0.1:9/")).await, rule_id);
     }
@@ -107,7 +114,14 @@ async fn every_layer_must_allow_and_the_refusing_one_is_named() {
 #[tokio::test]
 async fn paths_that_hide_a_step_are_refused_where_paths_narrow() {
     let rule = HttpRule { paths: Some(vec!["/public/**".into()]), ..open_rule(9) };
-    for path in ["/public/../admin", "/public/%2e%2e/admin", "/public//admin", "/public/%252e%252e/a", "/public/..%2fadmin", "/public/..;/a"] {
+    for path in [
+        "/public/../admin",
+        "/public/%2e%2e/admin",
+        "/public//admin",
+        "/public/%252e%252e/a",
+        "/public/..%2fadmin",
+        "/public/..;/a",
+    ] {
         let mut caller = Caller::new(loopback(), layers(vec![rule.clone()]), vec![]);
         assert_eq!(caller.refused(get(&format!("http://127.0.0.1:9{path}"))).await, "http.path-ambiguous", "{path}");
     }
@@ -132,7 +146,10 @@ async fn a_refusal_shows_neither_query_nor_user_nor_control_characters() {
     assert!(caller.get("http://me:hidden@127.0.0.1:9/a?hidden").await.is_err());
     let denials = caller.ledger.take_denials();
     assert_eq!(denials[0].subject, "GET http://127.0.0.1:9/a");
-    assert_eq!(denials[0].grant, "a rule in `[[capabilities.http]]` with `hosts = [\"127.0.0.1\"]` in the plugin's manifest");
+    assert_eq!(
+        denials[0].grant,
+        "a rule in `[[capabilities.http]]` with `hosts = [\"127.0.0.1\"]` in the plugin's manifest"
+    );
     assert_eq!(denials[1].subject, "GET http://127.0.0.1:9/a");
     let egress = Egress::new(loopback()).unwrap();
     let long = format!("http://10.0.0.1:9/{}", "a`".repeat(4000));

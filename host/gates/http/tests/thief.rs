@@ -81,7 +81,8 @@ async fn compressed_echoes_are_unpacked_first() {
         encoder.write_all(text).unwrap();
         encoder.finish().unwrap()
     }
-    let codings: Vec<(&str, fn(&[u8]) -> Vec<u8>)> = vec![("gzip", gzip), ("x-gzip", gzip), ("deflate", zlib), ("deflate", raw)];
+    let codings: Vec<(&str, fn(&[u8]) -> Vec<u8>)> =
+        vec![("gzip", gzip), ("x-gzip", gzip), ("deflate", zlib), ("deflate", raw)];
     for (name, pack) in codings {
         let server = Server::start(move |request| {
             let text = format!("{} {}", "padding ".repeat(1000), header(request, "authorization").unwrap());
@@ -100,7 +101,8 @@ async fn compressed_echoes_are_unpacked_first() {
         assert!(caller(server.port).get(&server.url("/")).await.is_err(), "{coding}");
     }
     // Nor gzip that does not call itself so, once the secret shows in it; without the secret it passes as it is.
-    let server = Server::start(|request| respond("", &gzip(header(request, "authorization").unwrap().as_bytes()))).await;
+    let server =
+        Server::start(|request| respond("", &gzip(header(request, "authorization").unwrap().as_bytes()))).await;
     assert!(caller(server.port).get(&server.url("/")).await.unwrap().body.is_err());
     let server = Server::start(|_| respond("", &gzip(b"an archive"))).await;
     assert_eq!(caller(server.port).get(&server.url("/")).await.unwrap().body.unwrap(), gzip(b"an archive"));
@@ -159,15 +161,32 @@ async fn headers_and_redirects_are_masked_and_followed_without_the_credential() 
 async fn a_credential_goes_nowhere_but_where_all_agree() {
     let server = Server::start(|_| respond("", b"")).await;
     let port = server.port;
-    let binding = |host: &str, scheme: &str, port| vec![SecretBinding { host: host.into(), scheme: scheme.into(), port }];
+    let binding =
+        |host: &str, scheme: &str, port| vec![SecretBinding { host: host.into(), scheme: scheme.into(), port }];
     let good = || secret(SECRET, port, bearer());
     let cases: Vec<(&str, InjectedSecret, HttpRule)> = vec![
-        ("another port bound", InjectedSecret { bindings: binding("127.0.0.1", "http", port.wrapping_add(1)), ..good() }, with_credential(port)),
-        ("another scheme bound", InjectedSecret { bindings: binding("127.0.0.1", "https", port), ..good() }, with_credential(port)),
-        ("another host bound", InjectedSecret { bindings: binding("127.0.0.2", "http", port), ..good() }, with_credential(port)),
+        (
+            "another port bound",
+            InjectedSecret { bindings: binding("127.0.0.1", "http", port.wrapping_add(1)), ..good() },
+            with_credential(port),
+        ),
+        (
+            "another scheme bound",
+            InjectedSecret { bindings: binding("127.0.0.1", "https", port), ..good() },
+            with_credential(port),
+        ),
+        (
+            "another host bound",
+            InjectedSecret { bindings: binding("127.0.0.2", "http", port), ..good() },
+            with_credential(port),
+        ),
         ("a pattern bound", InjectedSecret { bindings: binding("*", "http", port), ..good() }, with_credential(port)),
         ("nothing bound", InjectedSecret { bindings: vec![], ..good() }, with_credential(port)),
-        ("another host in the manifest", InjectedSecret { hosts: vec!["127.0.0.2".into()], ..good() }, with_credential(port)),
+        (
+            "another host in the manifest",
+            InjectedSecret { hosts: vec!["127.0.0.2".into()], ..good() },
+            with_credential(port),
+        ),
         ("no host in the manifest", InjectedSecret { hosts: vec![], ..good() }, with_credential(port)),
         ("another credential in the rule", good(), HttpRule { credentials: vec!["other".into()], ..open_rule(port) }),
         ("no credential in the rule", good(), open_rule(port)),
@@ -179,7 +198,10 @@ async fn a_credential_goes_nowhere_but_where_all_agree() {
     }
     // A grant that names the credential does not make up for a manifest that does not.
     let split = Layers::new(
-        vec![layer(LayerSource::Declared, vec![open_rule(port)]), layer(LayerSource::Granted, vec![with_credential(port)])],
+        vec![
+            layer(LayerSource::Declared, vec![open_rule(port)]),
+            layer(LayerSource::Granted, vec![with_credential(port)]),
+        ],
         Effect::Mutating,
     );
     Caller::new(loopback(), split, vec![good()]).get(&server.url("/")).await.unwrap();

@@ -22,7 +22,10 @@ pub(crate) fn arguments(offered: Offered) -> Result<Checked, Refused> {
     let text = found.call.arguments.as_str();
     let text = if text.trim().is_empty() { "{}" } else { text };
     if text.len() > MAX_BYTES {
-        return Err(whole(format!("{} bytes, the limit is {MAX_BYTES}; put large data into a file or an attached input", text.len())));
+        return Err(whole(format!(
+            "{} bytes, the limit is {MAX_BYTES}; put large data into a file or an attached input",
+            text.len()
+        )));
     }
     let arguments = caisson_contract::parse_json(text).map_err(|fault| Refused::InvalidArguments(vec![fault]))?;
     if !arguments.is_object() {

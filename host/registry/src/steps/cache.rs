@@ -33,7 +33,12 @@ impl Results {
 
     /// Drops what a mutating call of the tenant may have made stale.
     pub(crate) fn stale(&self, tenant: &TenantId) {
-        *self.generations.lock().unwrap_or_else(std::sync::PoisonError::into_inner).entry(tenant.clone()).or_default() += 1;
+        *self
+            .generations
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .entry(tenant.clone())
+            .or_default() += 1;
     }
 
     /// Keeps a result under the key that [`look_up`] made.
@@ -50,7 +55,9 @@ pub(crate) struct Key([u8; 32]);
 /// A kept result, or where to keep the new one; nothing for a tool whose results are not kept.
 pub(crate) fn look_up(inner: &Inner, permitted: &Permitted) -> (Option<CleanResult>, Option<(Key, Duration)>) {
     let Permitted { found, arguments, .. } = permitted;
-    let (Some(seconds), Effect::ReadOnly) = (found.tool.spec.cache_seconds, found.tool.spec.effect) else { return (None, None) };
+    let (Some(seconds), Effect::ReadOnly) = (found.tool.spec.cache_seconds, found.tool.spec.effect) else {
+        return (None, None);
+    };
     let call = &found.call;
     let mut hasher = blake3::Hasher::new();
     let who = format!("{:?}\u{0}{:?}", call.principal, call.context);

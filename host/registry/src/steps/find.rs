@@ -22,12 +22,21 @@ pub(crate) fn find(inner: &Inner, catalog: &Catalog, call: Call) -> Result<Found
             let standing = catalog.standing(tenant, plugin, inner.config.ceiling.as_ref());
             Ok(Found { plugin: Arc::clone(plugin), tool: Arc::clone(tool), standing, call })
         }
-        None => Err(Refused::UnknownTool { name: shown(&call.tool), nearest: nearest(inner, catalog, &call.principal, &call.context, name) }),
+        None => Err(Refused::UnknownTool {
+            name: shown(&call.tool),
+            nearest: nearest(inner, catalog, &call.principal, &call.context, name),
+        }),
     }
 }
 
 /// The nearest of the offered tools, at most three.
-pub(crate) fn nearest(inner: &Inner, catalog: &Catalog, who: &Principal, context: &CallContext, name: &str) -> Vec<String> {
+pub(crate) fn nearest(
+    inner: &Inner,
+    catalog: &Catalog,
+    who: &Principal,
+    context: &CallContext,
+    name: &str,
+) -> Vec<String> {
     let offered = super::offered::offered_names(inner, catalog, who, context);
     let names: Vec<&str> = offered.iter().map(|name| &**name).collect();
     caisson_policy::nearest(name, &names)

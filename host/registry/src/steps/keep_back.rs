@@ -122,7 +122,9 @@ fn preview(text: &str, kind: Kind) -> String {
 fn first_entries(text: &str) -> Option<String> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     let entries: Vec<String> = match value {
-        serde_json::Value::Array(items) => items.iter().take(5).enumerate().map(|(n, item)| format!("[{n}] {item}")).collect(),
+        serde_json::Value::Array(items) => {
+            items.iter().take(5).enumerate().map(|(n, item)| format!("[{n}] {item}")).collect()
+        }
         serde_json::Value::Object(map) => map.iter().take(5).map(|(key, value)| format!("{key}: {value}")).collect(),
         _ => return None,
     };

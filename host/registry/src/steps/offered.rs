@@ -22,7 +22,13 @@ pub(crate) fn offered(inner: &Inner, catalog: &Catalog, found: Found) -> Result<
 }
 
 /// The rule that keeps a tool from a request, if one does.
-pub(crate) fn why_not(inner: &Inner, catalog: &Catalog, who: &Principal, plugin: &Plugin, tool: &Tool) -> Option<String> {
+pub(crate) fn why_not(
+    inner: &Inner,
+    catalog: &Catalog,
+    who: &Principal,
+    plugin: &Plugin,
+    tool: &Tool,
+) -> Option<String> {
     let standing = catalog.standing(&who.tenant, plugin, inner.config.ceiling.as_ref());
     if let Some(reason) = &standing.held {
         return Some(format!("plugin.held: {reason}"));
@@ -31,7 +37,12 @@ pub(crate) fn why_not(inner: &Inner, catalog: &Catalog, who: &Principal, plugin:
 }
 
 /// Names of all tools that a request is offered.
-pub(crate) fn offered_names(inner: &Inner, catalog: &Catalog, who: &Principal, _context: &CallContext) -> Vec<Arc<str>> {
+pub(crate) fn offered_names(
+    inner: &Inner,
+    catalog: &Catalog,
+    who: &Principal,
+    _context: &CallContext,
+) -> Vec<Arc<str>> {
     let mut names: Vec<Arc<str>> = catalog
         .plugins_of(&who.tenant)
         .flat_map(|plugin| plugin.tools.iter().map(move |tool| (plugin, tool)))

@@ -8,7 +8,9 @@ pub(crate) fn key(call: &Call) -> String {
     let who = &call.principal;
     match &call.context.session {
         Some(session) => format!("{}\u{0}session\u{0}{session}", who.tenant),
-        None => format!("{}\u{0}token\u{0}{}\u{0}{}", who.tenant, who.token_id, who.agent.as_deref().unwrap_or_default()),
+        None => {
+            format!("{}\u{0}token\u{0}{}\u{0}{}", who.tenant, who.token_id, who.agent.as_deref().unwrap_or_default())
+        }
     }
 }
 

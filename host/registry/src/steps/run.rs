@@ -14,7 +14,11 @@ pub(crate) async fn run(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace)
     let found = &ready.permitted.found;
     let prepared = inner.prepared(&found.plugin).await?;
     let injected = secrets(inner, ready).await?;
-    let known = if injected.is_empty() { Secrets::none() } else { Secrets::new(injected.iter().map(|secret| secret.value.as_str())) };
+    let known = if injected.is_empty() {
+        Secrets::none()
+    } else {
+        Secrets::new(injected.iter().map(|secret| secret.value.as_str()))
+    };
     let job = job(inner, ready, workspace, injected, &known);
     let arguments = ready.permitted.arguments.to_string();
     let ran = inner.engine.run(&prepared, job, &found.tool.spec.name, &arguments).await;
@@ -24,7 +28,13 @@ pub(crate) async fn run(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace)
     Ok((ran, known))
 }
 
-fn job(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace, injected: Arc<[InjectedSecret]>, known: &Secrets) -> Job {
+fn job(
+    inner: &Arc<Inner>,
+    ready: &Ready,
+    workspace: Workspace,
+    injected: Arc<[InjectedSecret]>,
+    known: &Secrets,
+) -> Job {
     let found = &ready.permitted.found;
     let permit = &ready.permitted.permit;
     let call = &found.call;

@@ -11,7 +11,9 @@ pub(crate) fn scrub(inner: &Inner, found: &Found, ran: Ran, secrets: &Secrets) -
     let raw = match ran.result {
         Ok(raw) => raw,
         // A tool that crashed over a refusal was refused; what it made of it is its own affair.
-        Err(Refused::Trapped { why }) => return Err(ran.denials.into_iter().next().map_or(Refused::Trapped { why }, Refused::Denied)),
+        Err(Refused::Trapped { why }) => {
+            return Err(ran.denials.into_iter().next().map_or(Refused::Trapped { why }, Refused::Denied));
+        }
         Err(refused) => return Err(refused),
     };
     if raw.outcome() == Outcome::ToolError
@@ -28,7 +30,11 @@ pub(crate) fn scrub(inner: &Inner, found: &Found, ran: Ran, secrets: &Secrets) -
 fn fits(found: &Found, clean: &CleanResult) -> Result<(), Refused> {
     let (Some(schema), Some(text)) = (found.tool.result(), clean.structured()) else { return Ok(()) };
     let fits = serde_json::from_str(text).is_ok_and(|value: serde_json::Value| schema.is_valid(&value));
-    if fits { Ok(()) } else { Err(Refused::Trapped { why: "its structured result does not fit the schema that it declares" }) }
+    if fits {
+        Ok(())
+    } else {
+        Err(Refused::Trapped { why: "its structured result does not fit the schema that it declares" })
+    }
 }
 
 /// What the guest printed goes to the operator's log, scrubbed, line by line.

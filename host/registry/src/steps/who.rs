@@ -11,7 +11,11 @@ use caisson_engine::Workspace;
 /// A role that may not call tools; an empty segment.
 pub(crate) fn who(inner: &Inner, call: &Call) -> Result<Workspace, Refused> {
     if call.principal.role < Role::Agent {
-        return Err(Refused::NotOffered { name: call.tool.clone(), rule: "role.viewer-calls-nothing".into(), nearest: vec![] });
+        return Err(Refused::NotOffered {
+            name: call.tool.clone(),
+            rule: "role.viewer-calls-nothing".into(),
+            nearest: vec![],
+        });
     }
     let context = &call.context;
     let mut segments = vec![call.principal.tenant.as_str().to_owned()];

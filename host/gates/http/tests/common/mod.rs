@@ -1,5 +1,10 @@
 //! Real servers on loopback, and a call to send through the gate.
-#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, reason = "shared by several test binaries, each of which uses a part; a test may panic")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "shared by several test binaries, each of which uses a part; a test may panic"
+)]
 
 use bytes::Bytes;
 use caisson_call::{Ledger, Limits};
@@ -166,8 +171,13 @@ impl Caller {
         self.send_with(request, None).await
     }
 
-    pub async fn send_with(&mut self, request: Request<Bytes>, options: Option<RequestOptions>) -> Result<Answer, Error> {
-        let request = request.map(|body| -> WasiBody { Full::new(body).map_err(|never| match never {}).boxed_unsync() });
+    pub async fn send_with(
+        &mut self,
+        request: Request<Bytes>,
+        options: Option<RequestOptions>,
+    ) -> Result<Answer, Error> {
+        let request =
+            request.map(|body| -> WasiBody { Full::new(body).map_err(|never| match never {}).boxed_unsync() });
         let sent = self.ctx.hooks().send_request(request, options, Box::new(async { Ok(()) }));
         let (response, _connection) = Pin::from(sent).await?;
         let (parts, body) = response.into_parts();
