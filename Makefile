@@ -31,7 +31,7 @@ demo: guests host
 test: guests
 	@scripts/test.sh
 
-bench: guests host
+bench: guests
 	@scripts/bench.sh
 
 lint:

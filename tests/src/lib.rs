@@ -26,7 +26,8 @@ pub struct Ship {
 /// The folder that builds go to.
 #[must_use]
 pub fn build_folder() -> PathBuf {
-    std::env::var_os("CAISSON_BUILD_DIR").map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../build")), PathBuf::from)
+    std::env::var_os("CAISSON_BUILD_DIR")
+        .map_or_else(|| PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../build")), PathBuf::from)
 }
 
 /// A component that `scripts/build-guests.sh` made, such as `guests/files` or `tests/hostile`.
@@ -106,7 +107,13 @@ impl Ship {
 /// A principal.
 #[must_use]
 pub fn principal(tenant: &str, name: &str, role: Role) -> Principal {
-    Principal { tenant: TenantId::new(tenant).unwrap(), role, token_id: name.into(), agent: Some(name.into()), user: None }
+    Principal {
+        tenant: TenantId::new(tenant).unwrap(),
+        role,
+        token_id: name.into(),
+        agent: Some(name.into()),
+        user: None,
+    }
 }
 
 /// A call.
@@ -144,7 +151,11 @@ pub fn rule(answer: &Answer) -> String {
 /// The outcome as a word, with the text where it is not the expected one.
 #[must_use]
 pub fn outcome(answer: &Answer, expected: Outcome) -> String {
-    if answer.outcome == expected { expected.as_str().into() } else { format!("{}: {}", answer.outcome.as_str(), text(answer)) }
+    if answer.outcome == expected {
+        expected.as_str().into()
+    } else {
+        format!("{}: {}", answer.outcome.as_str(), text(answer))
+    }
 }
 
 /// Resident memory of this process, bytes.

@@ -52,7 +52,11 @@ async fn a_plugin_is_held_until_granted_and_again_when_the_grant_is_taken_back()
     let ship = Ship::new(|_| ()).await;
     let admin = principal("acme", "admin", Role::TenantAdmin);
     let plugin = ship.gateway.install(&admin, component(MULTI)).await.unwrap();
-    assert!(matches!(&plugin.state, PluginState::Held { reason } if reason.contains("caisson grant unit-price")), "{:?}", plugin.state);
+    assert!(
+        matches!(&plugin.state, PluginState::Held { reason } if reason.contains("caisson grant unit-price")),
+        "{:?}",
+        plugin.state
+    );
     let arguments = r#"{"price":"3","quantity":"2","unit":"kg"}"#;
     let answer = ship.call("acme", "unit_price", arguments).await;
     assert_eq!(outcome(&answer, Outcome::NotOffered), "not-offered");
@@ -218,7 +222,8 @@ async fn a_new_version_that_asks_for_more_is_refused_with_the_difference_and_the
     let ship = Ship::new(|_| ()).await;
     let admin = principal("acme", "admin", Role::TenantAdmin);
     ship.install("acme", MULTI).await;
-    let more = "[plugin]\nname = \"unit-price\"\nversion = \"2.0.0\"\n[capabilities.files]\n\"/workspace\" = \"read-write\"\n";
+    let more =
+        "[plugin]\nname = \"unit-price\"\nversion = \"2.0.0\"\n[capabilities.files]\n\"/workspace\" = \"read-write\"\n";
     let greedy = add_manifest_section(&without_manifest(&component(MULTI)), more).unwrap();
     let error = ship.gateway.install(&admin, greedy).await.unwrap_err().to_string();
     assert!(error.contains("the difference") && error.contains("/workspace"), "{error}");

@@ -107,13 +107,15 @@ pub(crate) const MAX_MEMORIES: u32 = 4;
 /// Tables of one component: a toolchain's has a handful.
 pub(crate) const MAX_TABLES: u32 = 16;
 
+/// Every instance can have all that one component may have, so that a few greedy ones cannot take the slots of everybody else: a slot that is
+/// not used costs address space and nothing more.
 fn pool(instances: u32, max_memory: usize) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
         .total_stacks(instances)
-        .total_core_instances(instances.saturating_mul(4))
-        .total_memories(instances.saturating_mul(2))
-        .total_tables(instances.saturating_mul(4))
+        .total_core_instances(instances.saturating_mul(MAX_CORE_INSTANCES))
+        .total_memories(instances.saturating_mul(MAX_MEMORIES))
+        .total_tables(instances.saturating_mul(MAX_TABLES))
         .max_core_instances_per_component(MAX_CORE_INSTANCES)
         .max_memories_per_component(MAX_MEMORIES)
         .max_tables_per_component(MAX_TABLES)
