@@ -17,5 +17,8 @@ fi
 say "guests: tests of their own logic"
 scripts/test-guests.sh
 
+say "clients of other people against a running gateway"
+tests/clients/run.sh
+
 say "the main job from end to end"
 scripts/demo.sh

@@ -170,8 +170,14 @@ async def whole_session(over: str, transport: Any, mode: str, version: str) -> N
 
 
 async def main(url: str, token: str, command: str, *args: str) -> int:
+    statuses: list[int] = []
+
+    async def note(response: Any) -> None:
+        statuses.append(response.status_code)
+
     def http(bearer: str) -> Any:
         client = create_mcp_http_client(headers={"Authorization": f"Bearer {bearer}"})
+        client.event_hooks = {"response": [note]}
         return streamable_http_client(f"{url}/mcp", http_client=client)
 
     async def stranger() -> None:
@@ -179,7 +185,8 @@ async def main(url: str, token: str, command: str, *args: str) -> int:
             async with Client(http(f"{token}x"), read_timeout_seconds=TIMEOUT) as client:
                 raise Unmet(f"connected with {client.protocol_version}")
         except* MCPError:
-            pass
+            # The client's error does not tell the status.
+            want(statuses and set(statuses) == {401}, statuses)
 
     await check("http: a wrong token does not connect", stranger)
     modes = [("stateless", "auto", "2026-07-28"), ("handshake", "legacy", "2025-11-25")]
