@@ -8,7 +8,7 @@ use caisson_engine::{Egress, EgressConfig, Engine, EngineConfig};
 use caisson_policy::Policy;
 use caisson_registry::{Answer, Gateway, GatewayConfig, GrantRequest, Parts, Store};
 use caisson_scrub::Scrubber;
-use caisson_store::SqliteStore;
+use caisson_store::{MasterKey, SqliteStore};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -66,7 +66,8 @@ impl Ship {
             max_memory: 512 << 20,
             max_instances: 64,
         });
-        let store = Arc::new(SqliteStore::in_memory().await.unwrap());
+        // On disk, as in a gateway: a database in memory would grow with the audit.
+        let store = Arc::new(SqliteStore::open(scratch.path(), MasterKey::random().unwrap()).await.unwrap());
         let parts = Parts {
             config,
             engine: engine.unwrap(),

@@ -14,6 +14,10 @@ const QUEUE: usize = 2_048;
 /// Records written at once.
 const BATCH: usize = 512;
 
+/// How long events are gathered before they are written together: a transaction for every call would cost more than the call. So much of the
+/// newest past a killed process does not record.
+const GATHER: Duration = Duration::from_millis(25);
+
 /// Pause after the sink failed.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -91,6 +95,15 @@ impl Writer {
     async fn run(mut self) {
         let mut messages = Vec::with_capacity(BATCH);
         while self.events.recv_many(&mut messages, BATCH).await > 0 {
+            if messages.len() < BATCH && !messages.iter().any(|message| matches!(message, Message::Flush(_))) {
+                // Slept through rather than received one by one, so that a call does not wake the writer.
+                tokio::time::sleep(GATHER).await;
+                while messages.len() < BATCH
+                    && let Ok(message) = self.events.try_recv()
+                {
+                    messages.push(message);
+                }
+            }
             let mut events = Vec::new();
             let mut waiting = Vec::new();
             for message in messages.drain(..) {

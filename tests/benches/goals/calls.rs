@@ -7,20 +7,29 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-const TOOL: &str = "h_echo";
-const ARGUMENTS: &str = r#"{"text":"hello"}"#;
+const TOOL: &str = "unit_price";
+
+/// Arguments that no call had before, so that no result comes out of a cache.
+fn arguments() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("{{\"price\":\"{}\",\"quantity\":\"7\",\"unit\":\"kg\"}}", NEXT.fetch_add(1, Ordering::Relaxed))
+}
 
 async fn ship() -> Arc<Ship> {
     let ship = Ship::new(|config| config.rate_per_hour = u32::MAX / 8).await;
     for tenant in 0..8 {
+        ship.install(&format!("t{tenant}"), "examples/unit-price").await;
+    }
+    for tenant in 2..4 {
         ship.install(&format!("t{tenant}"), "tests/hostile").await;
     }
     Arc::new(ship)
 }
 
 async fn one(ship: &Ship, tenant: &str) -> f64 {
+    let arguments = arguments();
     let began = Instant::now();
-    let answer = ship.call(tenant, TOOL, ARGUMENTS).await;
+    let answer = ship.call(tenant, TOOL, &arguments).await;
     let took = began.elapsed().as_secs_f64() * 1e6;
     assert_eq!(answer.outcome.as_str(), "ok");
     took
@@ -28,11 +37,12 @@ async fn one(ship: &Ship, tenant: &str) -> f64 {
 
 pub async fn through_the_registry() -> Row {
     let ship = ship().await;
-    let bare = Bare::new(&component("tests/hostile"));
+    let bare = Bare::new(&component("examples/unit-price"));
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..6_000 {
+        let arguments = arguments();
         let began = Instant::now();
-        bare.call(TOOL, ARGUMENTS).await;
+        bare.call(TOOL, &arguments).await;
         let took = began.elapsed().as_secs_f64() * 1e6;
         let own = one(&ship, "t0").await;
         if round >= 1_000 {
@@ -145,5 +155,27 @@ pub async fn memory_growth() -> Row {
         goal: "≤ 1 MiB",
         measured: format!("{grown:.2} MiB"),
         reached: grown <= 1.0,
+    }
+}
+
+pub async fn probe() {
+    let ship = ship().await;
+    ship.install("t0", "guests/files").await;
+    let folder = ship.workspaces.join("t0/agent-agent");
+    std::fs::create_dir_all(&folder).unwrap();
+    for n in 0..20 {
+        std::fs::write(folder.join(format!("file-{n:02}.txt")), "x").unwrap();
+    }
+    for (tool, arguments) in [("list_files", "{}"), ("read_file", "{\"path\":\"file-01.txt\"}"), ("list_files", "{}")] {
+        let mut wall = Vec::new();
+        let mut cpu = Vec::new();
+        for _ in 0..5_000 {
+            let began = Instant::now();
+            let answer = ship.call("t0", tool, arguments).await;
+            wall.push(began.elapsed().as_secs_f64() * 1e6);
+            cpu.push(answer.cpu.as_secs_f64() * 1e6);
+            assert_eq!(answer.outcome.as_str(), "ok");
+        }
+        println!("{tool}: wall {:.0} cpu {:.0} µs", median(wall), median(cpu));
     }
 }

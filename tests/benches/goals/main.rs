@@ -39,6 +39,10 @@ fn main() {
         return;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    if std::env::args().any(|argument| argument == "probe") {
+        runtime.block_on(calls::probe());
+        return;
+    }
     let mut rows = Vec::new();
     let mut add = |row: Row| {
         println!("{:4} {}: {} (goal {})", if row.reached { "ok" } else { "MISS" }, row.what, row.measured, row.goal);

@@ -92,7 +92,7 @@ pub fn stdio() -> Row {
             .arg(build_folder().join("guests")),
     );
     let mut theirs = Lines::start(Command::new("node").arg(&script).arg(&folder));
-    let mut time = |lines: &mut Lines, tool: &str, arguments: String, id: u64| {
+    let time = |lines: &mut Lines, tool: &str, arguments: String, id: u64| {
         let request = format!(
             "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}}}}}"
         );
