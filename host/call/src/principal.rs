@@ -1,11 +1,12 @@
 //! Who calls.
 
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A tenant's name: `[a-z0-9][a-z0-9-]{0,62}`. It becomes a folder name and a SQL value, so it is checked once, here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct TenantId(String);
+pub struct TenantId(Arc<str>);
 
 impl TenantId {
     /// Checks a tenant's name.
@@ -17,7 +18,7 @@ impl TenantId {
         let first_ok = bytes.next().is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
         let rest_ok = bytes.all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
         if first_ok && rest_ok && name.len() <= 63 {
-            Ok(Self(name.to_owned()))
+            Ok(Self(name.into()))
         } else {
             Err(format!(
                 "`{}` is not a tenant name: use 1 to 63 characters a-z, 0-9 and `-`, not starting with `-`",
@@ -42,7 +43,7 @@ impl TryFrom<String> for TenantId {
 
 impl From<TenantId> for String {
     fn from(id: TenantId) -> Self {
-        id.0
+        id.0.to_string()
     }
 }
 

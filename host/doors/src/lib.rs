@@ -35,16 +35,26 @@ use caisson_call::CallId;
 use caisson_registry::Gateway;
 use std::sync::Arc;
 
-/// What every handler reaches.
+/// What every handler reaches. Cheap to clone: axum does so several times a request.
 #[derive(Clone)]
-pub(crate) struct Doors {
+pub(crate) struct Doors(Arc<Room>);
+
+impl std::ops::Deref for Doors {
+    type Target = Room;
+    fn deref(&self) -> &Room {
+        &self.0
+    }
+}
+
+/// One for all requests.
+pub(crate) struct Room {
     pub(crate) gateway: Gateway,
-    pub(crate) config: Arc<DoorsConfig>,
+    pub(crate) config: DoorsConfig,
     /// The description of the API, as JSON.
     pub(crate) openapi: bytes::Bytes,
     pub(crate) mcp: mcp::Sessions,
     /// Components that are held in memory at once.
-    pub(crate) uploads: Arc<tokio::sync::Semaphore>,
+    pub(crate) uploads: tokio::sync::Semaphore,
 }
 
 /// A new identifier that sorts by time.

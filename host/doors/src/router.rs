@@ -3,7 +3,7 @@
 use crate::mcp::{Sessions, serve_http};
 use crate::origin::Allowed;
 use crate::problem::Problem;
-use crate::{Doors, DoorsConfig};
+use crate::{Doors, DoorsConfig, Room};
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -21,8 +21,8 @@ pub fn router(gateway: Gateway, config: DoorsConfig) -> axum::Router {
     let (routes, api) = crate::api::routes();
     let openapi = serde_json::to_vec(&api).unwrap_or_default().into();
     let mcp = Sessions::new(gateway.clone(), &config);
-    let uploads = Arc::new(Semaphore::new(config.max_uploads));
-    let doors = Doors { gateway, config: Arc::new(config), openapi, mcp, uploads };
+    let uploads = Semaphore::new(config.max_uploads);
+    let doors = Doors(Arc::new(Room { gateway, config, openapi, mcp, uploads }));
     let methods = MethodFilter::POST.or(MethodFilter::GET).or(MethodFilter::DELETE);
     routes
         .route("/mcp", on(methods, serve_http))

@@ -98,7 +98,30 @@ pub(crate) struct Catalog {
     pub(crate) grants: HashMap<(TenantId, String), GrantRecord>,
     pub(crate) settings: HashMap<(TenantId, String), Value>,
     pub(crate) secrets: HashMap<TenantId, BTreeMap<String, SecretRecord>>,
-    standings: Mutex<HashMap<(TenantId, String), Arc<Standing>>>,
+    rosters: Mutex<HashMap<TenantId, Arc<Roster>>>,
+}
+
+/// The tools of one tenant by name, its own and the built-in ones, each with what it may do. Worked out once per snapshot.
+pub(crate) struct Roster(BTreeMap<Arc<str>, Entry>);
+
+/// One tool of a roster.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) plugin: Arc<Plugin>,
+    pub(crate) tool: Arc<Tool>,
+    pub(crate) standing: Arc<Standing>,
+}
+
+impl Roster {
+    /// A tool by its canonical name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
+        self.0.get(name)
+    }
+
+    /// All tools, sorted by name.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.0.values()
+    }
 }
 
 impl Catalog {
@@ -112,14 +135,6 @@ impl Catalog {
         self.built_in.values().chain(self.plugins.get(tenant).into_iter().flat_map(BTreeMap::values))
     }
 
-    /// The tool of a name and its plugin. A built-in name is never another's: install refuses it.
-    pub(crate) fn tool(&self, tenant: &TenantId, name: &str) -> Option<(&Arc<Plugin>, &Arc<Tool>)> {
-        self.plugins_of(tenant).find_map(|plugin| {
-            let tool = plugin.tools.iter().find(|tool| &*tool.name == name)?;
-            Some((plugin, tool))
-        })
-    }
-
     /// What the tenant granted a plugin. A built-in plugin has what its manifest declares unless the tenant granted otherwise.
     pub(crate) fn granted(&self, tenant: &TenantId, plugin: &Plugin) -> Option<Capabilities> {
         match self.grants.get(&(tenant.clone(), plugin.record.name.clone())) {
@@ -129,19 +144,33 @@ impl Catalog {
         }
     }
 
-    /// What a plugin may do for a tenant.
-    pub(crate) fn standing(&self, tenant: &TenantId, plugin: &Plugin, ceiling: Option<&Capabilities>) -> Arc<Standing> {
-        let key = (tenant.clone(), plugin.record.name.clone());
-        let mut standings = self.standings.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(standing) = standings.get(&key) {
-            return Arc::clone(standing);
+    /// The tools of a tenant.
+    pub(crate) fn roster(&self, tenant: &TenantId, ceiling: Option<&Capabilities>) -> Arc<Roster> {
+        let mut rosters = self.rosters.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(roster) = rosters.get(tenant) {
+            return Arc::clone(roster);
         }
-        let standing = Arc::new(self.work_out(tenant, plugin, ceiling));
-        standings.insert(key, Arc::clone(&standing));
-        standing
+        let roster = Arc::new(self.call_the_roll(tenant, ceiling));
+        rosters.insert(tenant.clone(), Arc::clone(&roster));
+        roster
     }
 
-    fn work_out(&self, tenant: &TenantId, plugin: &Plugin, ceiling: Option<&Capabilities>) -> Standing {
+    fn call_the_roll(&self, tenant: &TenantId, ceiling: Option<&Capabilities>) -> Roster {
+        let mut tools = BTreeMap::new();
+        for plugin in self.plugins_of(tenant) {
+            let standing = Arc::new(self.standing(tenant, plugin, ceiling));
+            for tool in &plugin.tools {
+                let entry =
+                    Entry { plugin: Arc::clone(plugin), tool: Arc::clone(tool), standing: Arc::clone(&standing) };
+                // A built-in name is never another's: install refuses it, and here the first to come keeps it.
+                tools.entry(Arc::clone(&tool.name)).or_insert(entry);
+            }
+        }
+        Roster(tools)
+    }
+
+    /// What a plugin may do for a tenant.
+    fn standing(&self, tenant: &TenantId, plugin: &Plugin, ceiling: Option<&Capabilities>) -> Standing {
         let name = &plugin.record.name;
         let granted = self.granted(tenant, plugin);
         let settings = self.settings.get(&(tenant.clone(), name.clone()));
@@ -188,11 +217,9 @@ impl Catalog {
     }
 
     /// Why a plugin's tools are not offered, if so.
-    fn held(&self, tenant: &TenantId, plugin: &Plugin) -> Option<String> {
+    pub(crate) fn held(&self, tenant: &TenantId, plugin: &Plugin) -> Option<String> {
         let name = &plugin.record.name;
-        if plugin.record.tenant.is_none() {
-            return None;
-        }
+        plugin.record.tenant.as_ref()?;
         let Some(grant) = self.grants.get(&(tenant.clone(), name.clone())) else {
             if plugin.manifest.capabilities.is_nothing() {
                 return None;

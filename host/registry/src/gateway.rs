@@ -1,7 +1,7 @@
 //! The one object that doors and the command line talk to.
 
 use crate::admission::Admission;
-use crate::catalog::{Catalog, Plugin};
+use crate::catalog::{Catalog, Plugin, Roster};
 use crate::config::GatewayConfig;
 use crate::outputs::CallerOutputs;
 use crate::rails::{Store, StoreError};
@@ -11,12 +11,12 @@ use crate::steps::{find, offered};
 use crate::{AdminError, Change, ToolView, pipeline};
 use arc_swap::ArcSwap;
 use caisson_audit::Audit;
-use caisson_call::{Call, CallContext, CallId, Outcome, Principal, Refused};
+use caisson_call::{Call, CallContext, CallId, Outcome, Principal, Refused, TenantId};
 use caisson_engine::{Egress, Engine, Prepared};
 use caisson_policy::Policy;
 use caisson_scrub::{CleanResult, Scrubber};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How a call ended, for its caller.
 #[derive(Clone, Debug)]
@@ -66,7 +66,8 @@ pub(crate) struct Inner {
     /// Changes of what is installed happen one at a time, each on the catalog that the one before left.
     pub(crate) changing: tokio::sync::Mutex<()>,
     pub(crate) changes: tokio::sync::broadcast::Sender<Change>,
-    tokens: moka::sync::Cache<String, Principal>,
+    /// Principals by the digest of their token, each with the time until which it is believed.
+    tokens: quick_cache::sync::Cache<[u8; 32], (Instant, Principal)>,
 }
 
 /// The registry, the engine and the rails together. Cheap to clone.
@@ -81,6 +82,10 @@ const TOKEN_TRUST: Duration = Duration::from_secs(1);
 impl Inner {
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
         self.catalog.load_full()
+    }
+
+    pub(crate) fn roster(&self, tenant: &TenantId) -> Arc<Roster> {
+        self.catalog.load().roster(tenant, self.config.ceiling.as_ref())
     }
 
     /// Machine code of a plugin: mapped at the first call where it was not yet.
@@ -119,7 +124,7 @@ impl Gateway {
             catalog: ArcSwap::from_pointee(Catalog::default()),
             changing: tokio::sync::Mutex::new(()),
             changes: tokio::sync::broadcast::channel(256).0,
-            tokens: moka::sync::Cache::builder().max_capacity(10_000).time_to_live(TOKEN_TRUST).build(),
+            tokens: quick_cache::sync::Cache::new(10_000),
             scrubber: Arc::new(scrubber),
             config,
             engine,
@@ -143,30 +148,25 @@ impl Gateway {
     /// # Errors
     /// Where the store cannot answer.
     pub async fn tools(&self, who: &Principal, _context: &CallContext) -> Result<Arc<[ToolView]>, AdminError> {
-        let catalog = self.inner.catalog();
-        let mut views: Vec<ToolView> = catalog
-            .plugins_of(&who.tenant)
-            .flat_map(|plugin| plugin.tools.iter().map(move |tool| (plugin, tool)))
-            .filter(|(plugin, tool)| offered::why_not(&self.inner, &catalog, who, plugin, tool).is_none())
-            .map(|(plugin, tool)| ToolView::of(plugin, tool))
-            .collect();
-        views.sort_by(|a, b| a.name.cmp(&b.name));
-        Ok(views.into())
+        let roster = self.inner.roster(&who.tenant);
+        Ok(offered::offered_entries(&self.inner, &roster)
+            .map(|entry| ToolView::of(&entry.plugin, &entry.tool))
+            .collect())
     }
 
     /// One offered tool by name or alias; otherwise `unknown-tool` or `not-offered`.
     ///
     /// # Errors
     /// [`Refused`] as a call of it would be.
-    pub async fn tool(&self, who: &Principal, context: &CallContext, name: &str) -> Result<ToolView, Refused> {
-        let catalog = self.inner.catalog();
+    pub async fn tool(&self, who: &Principal, _context: &CallContext, name: &str) -> Result<ToolView, Refused> {
+        let roster = self.inner.roster(&who.tenant);
         let canonical = caisson_policy::canonical(name);
-        let nearest = || find::nearest(&self.inner, &catalog, who, context, canonical);
-        let Some((plugin, tool)) = catalog.tool(&who.tenant, canonical) else {
+        let nearest = || find::nearest(&self.inner, &roster, canonical);
+        let Some(entry) = roster.get(canonical) else {
             return Err(Refused::UnknownTool { name: find::shown(name), nearest: nearest() });
         };
-        match offered::why_not(&self.inner, &catalog, who, plugin, tool) {
-            None => Ok(ToolView::of(plugin, tool)),
+        match offered::why_not(&self.inner, entry) {
+            None => Ok(ToolView::of(&entry.plugin, &entry.tool)),
             Some(rule) => Err(Refused::NotOffered { name: find::shown(name), rule, nearest: nearest() }),
         }
     }
@@ -180,14 +180,16 @@ impl Gateway {
     /// Who a bearer token stands for; `None` for one that is unknown or revoked, or where the store cannot answer.
     pub async fn authenticate(&self, token: &str) -> Option<Principal> {
         // Keyed by a digest, so that the cache holds no token.
-        let key = blake3::hash(token.as_bytes()).to_hex().to_string();
-        if let Some(principal) = self.inner.tokens.get(&key) {
+        let key = *blake3::hash(token.as_bytes()).as_bytes();
+        if let Some((until, principal)) = self.inner.tokens.get(&key)
+            && Instant::now() < until
+        {
             return Some(principal);
         }
         match self.inner.store.token(token).await {
             Ok(principal) => {
                 let principal = principal?;
-                self.inner.tokens.insert(key, principal.clone());
+                self.inner.tokens.insert(key, (Instant::now() + TOKEN_TRUST, principal.clone()));
                 Some(principal)
             }
             Err(error) => {

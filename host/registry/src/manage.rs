@@ -132,8 +132,7 @@ impl Gateway {
     }
 
     fn view(&self, catalog: &Catalog, who: &Principal, plugin: &Plugin) -> PluginView {
-        let standing = catalog.standing(&who.tenant, plugin, self.inner.config.ceiling.as_ref());
-        PluginView::of(plugin, catalog.granted(&who.tenant, plugin), standing.held.clone())
+        PluginView::of(plugin, catalog.granted(&who.tenant, plugin), catalog.held(&who.tenant, plugin))
     }
 
     /// Installs a component for the caller's tenant: checks it, compiles it in the confined child, asks it for its tools.

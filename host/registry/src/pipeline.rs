@@ -31,12 +31,12 @@ async fn steps(
     cpu: &mut Duration,
     record: &mut audit::Record,
 ) -> Result<CleanResult, Refused> {
-    let catalog = inner.catalog();
+    let roster = inner.roster(&call.principal.tenant);
     rate::not_refused_out(inner, key)?;
     let workspace = who::who(inner, &call)?;
-    let found = find::find(inner, &catalog, call)?;
+    let found = find::find(inner, &roster, call)?;
     record.found(&found);
-    let offered = offered::offered(inner, &catalog, found)?;
+    let offered = offered::offered(inner, &roster, found)?;
     let checked = arguments::arguments(offered)?;
     rate::rate(inner, key)?;
     *counted = true;

@@ -1,13 +1,14 @@
 //! Calls in the last hour, per session. Bounded memory: a key costs some 300 bytes and the least used are dropped.
 
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 const MINUTES: usize = 60;
 
 /// Keys kept. Dropping the least used of them lets that one start anew, which is the lesser evil against unbounded memory.
-const KEYS: u64 = 100_000;
+const KEYS: usize = 100_000;
 
 /// One bucket a minute; a call counts for 60 to 61 minutes, so the limit is never passed within any hour.
 #[derive(Debug)]
@@ -72,8 +73,7 @@ const REFUSALS_PER_CALL: u32 = 4;
 
 impl Rate {
     pub(crate) fn new(limit: u32) -> Self {
-        let cache = || Cache::builder().max_capacity(KEYS).time_to_idle(Duration::from_secs(2 * 3600)).build();
-        Self { began: Instant::now(), calls: cache(), refusals: cache(), limit }
+        Self { began: Instant::now(), calls: Cache::new(KEYS), refusals: Cache::new(KEYS), limit }
     }
 
     fn minute(&self) -> u64 {
@@ -81,10 +81,9 @@ impl Rate {
     }
 
     fn window(windows: &Cache<String, Arc<Mutex<Window>>>, key: &str, minute: u64) -> Arc<Mutex<Window>> {
-        if let Some(window) = windows.get(key) {
-            return window;
-        }
-        windows.get_with(key.to_owned(), || Arc::new(Mutex::new(Window { buckets: [0; MINUTES], sum: 0, minute })))
+        let new = || Ok::<_, Infallible>(Arc::new(Mutex::new(Window { buckets: [0; MINUTES], sum: 0, minute })));
+        let Ok(window) = windows.get_or_insert_with(key, new);
+        window
     }
 
     /// Counts a call, or says when the next has a chance.

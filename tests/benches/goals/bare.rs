@@ -43,7 +43,9 @@ impl Bare {
             .total_tables(256)
             .table_elements(100_000)
             .max_memory_size(512 << 20)
-            .linear_memory_keep_resident(256 << 10)
+            // As the engine has it, where the kernel can tell which pages were written.
+            .pagemap_scan(wasmtime::Enabled::Auto)
+            .linear_memory_keep_resident(2 << 20)
             .table_keep_resident(256 << 10);
         config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
         let engine = wasmtime::Engine::new(&config).unwrap();

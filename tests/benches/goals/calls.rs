@@ -158,6 +158,7 @@ pub async fn memory_growth() -> Row {
     }
 }
 
+/// Not a goal: the plain times of some tools within this process, for whoever looks for what to make faster.
 pub async fn probe() {
     let ship = ship().await;
     ship.install("t0", "guests/files").await;
@@ -166,16 +167,20 @@ pub async fn probe() {
     for n in 0..20 {
         std::fs::write(folder.join(format!("file-{n:02}.txt")), "x").unwrap();
     }
-    for (tool, arguments) in [("list_files", "{}"), ("read_file", "{\"path\":\"file-01.txt\"}"), ("list_files", "{}")] {
-        let mut wall = Vec::new();
-        let mut cpu = Vec::new();
-        for _ in 0..5_000 {
+    for tool in ["list_files", "read_file", TOOL] {
+        let (mut wall, mut cpu) = (Vec::new(), Vec::new());
+        for _ in 0..20_000 {
+            let arguments = match tool {
+                "list_files" => "{}".to_owned(),
+                "read_file" => "{\"path\":\"file-01.txt\"}".to_owned(),
+                _ => arguments(),
+            };
             let began = Instant::now();
-            let answer = ship.call("t0", tool, arguments).await;
+            let answer = ship.call("t0", tool, &arguments).await;
             wall.push(began.elapsed().as_secs_f64() * 1e6);
             cpu.push(answer.cpu.as_secs_f64() * 1e6);
             assert_eq!(answer.outcome.as_str(), "ok");
         }
-        println!("{tool}: wall {:.0} cpu {:.0} µs", median(wall), median(cpu));
+        println!("{tool}: wall {:.1} cpu {:.1} µs", median(wall), median(cpu));
     }
 }

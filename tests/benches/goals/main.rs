@@ -7,6 +7,12 @@ mod calls;
 mod programs;
 mod wire;
 
+use tokio::runtime::Runtime;
+
+/// As the gateway has it; it serves both sides of a ratio.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// One row of the table.
 pub struct Row {
     what: &'static str,
@@ -33,6 +39,18 @@ pub fn at_least(what: &'static str, goal: &'static str, limit: f64, one: f64, ot
     Row { what, goal, measured: format!("{ratio:.2} × ({one:.0} against {other:.0} {unit})"), reached: ratio >= limit }
 }
 
+/// Names that can be given to measure only some.
+const GOALS: [(&str, fn(&Runtime) -> Row); 8] = [
+    ("registry", |runtime| runtime.block_on(calls::through_the_registry())),
+    ("callers", |runtime| runtime.block_on(calls::many_callers())),
+    ("spinners", |runtime| runtime.block_on(calls::beside_spinners())),
+    ("growth", |runtime| runtime.block_on(calls::memory_growth())),
+    ("stdio", |_| programs::stdio()),
+    ("http", |runtime| runtime.block_on(programs::over_http())),
+    ("start", |_| programs::start()),
+    ("idle", |_| programs::idle_memory()),
+];
+
 fn main() {
     // `cargo test` builds and runs bench targets too; there is nothing to test here.
     if std::env::args().any(|argument| argument == "--test") {
@@ -43,19 +61,21 @@ fn main() {
         runtime.block_on(calls::probe());
         return;
     }
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let mut rows = Vec::new();
-    let mut add = |row: Row| {
-        println!("{:4} {}: {} (goal {})", if row.reached { "ok" } else { "MISS" }, row.what, row.measured, row.goal);
-        rows.push(row);
-    };
-    add(runtime.block_on(calls::through_the_registry()));
-    add(runtime.block_on(calls::many_callers()));
-    add(runtime.block_on(calls::beside_spinners()));
-    add(runtime.block_on(calls::memory_growth()));
-    add(programs::stdio());
-    add(runtime.block_on(programs::over_http()));
-    add(programs::start());
-    add(programs::idle_memory());
+    for (name, measure) in GOALS {
+        if wanted.is_empty() || wanted.iter().any(|one| one == name) {
+            let row = measure(&runtime);
+            println!(
+                "{:4} {}: {} (goal {})",
+                if row.reached { "ok" } else { "MISS" },
+                row.what,
+                row.measured,
+                row.goal
+            );
+            rows.push(row);
+        }
+    }
     println!("\n| what | goal | measured | reached |\n| --- | --- | --- | --- |");
     for row in &rows {
         println!("| {} | {} | {} | {} |", row.what, row.goal, row.measured, if row.reached { "yes" } else { "no" });

@@ -16,28 +16,28 @@ impl AmbientView<'_> {
 impl random::Host for AmbientView<'_> {
     fn get_random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
         self.charge_random(len)?;
-        random::Host::get_random_bytes(self.ctx.wasi.random(), len)
+        random::Host::get_random_bytes(self.ctx.wasi().random(), len)
     }
     fn get_random_u64(&mut self) -> wasmtime::Result<u64> {
         self.charge_random(8)?;
-        random::Host::get_random_u64(self.ctx.wasi.random())
+        random::Host::get_random_u64(self.ctx.wasi().random())
     }
 }
 
 impl insecure::Host for AmbientView<'_> {
     fn get_insecure_random_bytes(&mut self, len: u64) -> wasmtime::Result<Vec<u8>> {
         self.charge_random(len)?;
-        insecure::Host::get_insecure_random_bytes(self.ctx.wasi.random(), len)
+        insecure::Host::get_insecure_random_bytes(self.ctx.wasi().random(), len)
     }
     fn get_insecure_random_u64(&mut self) -> wasmtime::Result<u64> {
         self.charge_random(8)?;
-        insecure::Host::get_insecure_random_u64(self.ctx.wasi.random())
+        insecure::Host::get_insecure_random_u64(self.ctx.wasi().random())
     }
 }
 
 impl insecure_seed::Host for AmbientView<'_> {
     fn insecure_seed(&mut self) -> wasmtime::Result<(u64, u64)> {
-        insecure_seed::Host::insecure_seed(self.ctx.wasi.random())
+        insecure_seed::Host::insecure_seed(self.ctx.wasi().random())
     }
 }
 

@@ -27,7 +27,9 @@ pub const MAX_POLL_LIST: usize = 256;
 
 /// Ambient state of one call.
 pub struct AmbientCtx {
-    wasi: WasiCtx,
+    /// Made when it is first asked for: most tools read no clock and print nothing.
+    wasi: Option<WasiCtx>,
+    log: LogSink,
     ledger: Arc<Ledger>,
 }
 
@@ -35,9 +37,12 @@ impl AmbientCtx {
     /// Fresh state. What the guest writes to its standard streams goes to `log`.
     #[must_use]
     pub fn new(ledger: Arc<Ledger>, log: LogSink) -> Self {
-        let mut builder = WasiCtx::builder();
-        builder.stdout(log.clone()).stderr(log);
-        Self { wasi: builder.build(), ledger }
+        Self { wasi: None, log, ledger }
+    }
+
+    fn wasi(&mut self) -> &mut WasiCtx {
+        let log = &self.log;
+        self.wasi.get_or_insert_with(|| WasiCtx::builder().stdout(log.clone()).stderr(log.clone()).build())
     }
 }
 
@@ -64,17 +69,17 @@ impl HasData for Ambient {
 
 fn cli_view<T: HasAmbient>(state: &mut T) -> WasiCliCtxView<'_> {
     let view = state.ambient();
-    WasiCliCtxView { ctx: view.ctx.wasi.cli(), table: view.table }
+    WasiCliCtxView { ctx: view.ctx.wasi().cli(), table: view.table }
 }
 
 fn clocks_view<T: HasAmbient>(state: &mut T) -> WasiClocksCtxView<'_> {
     let view = state.ambient();
-    WasiClocksCtxView { ctx: view.ctx.wasi.clocks(), table: view.table }
+    WasiClocksCtxView { ctx: view.ctx.wasi().clocks(), table: view.table }
 }
 
 fn sockets_view<T: HasAmbient>(state: &mut T) -> WasiSocketsCtxView<'_> {
     let view = state.ambient();
-    WasiSocketsCtxView { ctx: view.ctx.wasi.sockets(), table: view.table }
+    WasiSocketsCtxView { ctx: view.ctx.wasi().sockets(), table: view.table }
 }
 
 /// Links the interfaces one by one: an umbrella function would bring its own file system past the files gate.

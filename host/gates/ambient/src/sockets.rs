@@ -22,7 +22,7 @@ impl AmbientView<'_> {
     }
 
     fn wasi_sockets(&mut self) -> WasiSocketsCtxView<'_> {
-        WasiSocketsCtxView { ctx: self.ctx.wasi.sockets(), table: self.table }
+        WasiSocketsCtxView { ctx: self.ctx.wasi().sockets(), table: self.table }
     }
 }
 

@@ -3,7 +3,6 @@
 use super::find::Found;
 use super::offered::Offered;
 use caisson_call::{Fault, Refused};
-use serde_json::Value;
 
 /// Most bytes of arguments.
 const MAX_BYTES: usize = 1 << 20;
@@ -14,7 +13,8 @@ const MAX_FAULTS: usize = 8;
 /// A call whose arguments fit. Only [`arguments`] makes one.
 pub(crate) struct Checked {
     pub(super) found: Found,
-    pub(super) arguments: Value,
+    /// As JSON text; keys are sorted, so equal arguments have equal text.
+    pub(super) arguments: String,
 }
 
 pub(crate) fn arguments(offered: Offered) -> Result<Checked, Refused> {
@@ -35,7 +35,7 @@ pub(crate) fn arguments(offered: Offered) -> Result<Checked, Refused> {
         return Err(Refused::Unavailable { what: format!("the schema of `{}`", found.tool.name) });
     };
     if schema.is_valid(&arguments) {
-        return Ok(Checked { found, arguments });
+        return Ok(Checked { found, arguments: arguments.to_string() });
     }
     let faults = schema
         .iter_errors(&arguments)

@@ -2,16 +2,16 @@
 
 use super::capabilities::Permitted;
 use crate::gateway::Inner;
-use caisson_call::TenantId;
+use caisson_call::{Call, CallContext, Principal, TenantId};
 use caisson_contract::Effect;
 use caisson_scrub::CleanResult;
-use moka::sync::Cache;
+use quick_cache::sync::Cache;
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// Results kept, over all tenants.
-const ENTRIES: u64 = 1_000;
+const ENTRIES: usize = 1_000;
 
 /// Longest that a result is served again, whatever the tool says.
 const MAX_SECONDS: u32 = 3_600;
@@ -52,6 +52,30 @@ impl Results {
 /// Everything that a result depends on, hashed.
 pub(crate) struct Key([u8; 32]);
 
+/// One part of a key, with its length, so that parts cannot run into each other.
+fn part_of(hasher: &mut blake3::Hasher, part: &[u8]) {
+    hasher.update(&(part.len() as u64).to_le_bytes());
+    hasher.update(part);
+}
+
+/// All that is known of the caller: a field more here makes a key of its own, and one that is forgotten does not compile.
+fn who(call: &Call, hasher: &mut blake3::Hasher) {
+    let Principal { tenant, role, token_id, agent, user } = &call.principal;
+    let CallContext { session, channel, chat, peer_kind, team, project, time_zone, origin } = &call.context;
+    part_of(hasher, tenant.as_str().as_bytes());
+    part_of(hasher, token_id.as_bytes());
+    hasher.update(&[*role as u8, *origin as u8, peer_kind.map_or(u8::MAX, |kind| kind as u8)]);
+    for named in [agent, user, session, channel, chat, team, project, time_zone] {
+        match named {
+            Some(name) => part_of(hasher, name.as_bytes()),
+            // No name is as long as this.
+            None => {
+                hasher.update(&u64::MAX.to_le_bytes());
+            }
+        }
+    }
+}
+
 /// A kept result, or where to keep the new one; nothing for a tool whose results are not kept.
 pub(crate) fn look_up(inner: &Inner, permitted: &Permitted) -> (Option<CleanResult>, Option<(Key, Duration)>) {
     let Permitted { found, arguments, .. } = permitted;
@@ -60,13 +84,10 @@ pub(crate) fn look_up(inner: &Inner, permitted: &Permitted) -> (Option<CleanResu
     };
     let call = &found.call;
     let mut hasher = blake3::Hasher::new();
-    let who = format!("{:?}\u{0}{:?}", call.principal, call.context);
     let generation = inner.results.generation(&call.principal.tenant).to_le_bytes();
-    // serde_json's map is ordered, so equal arguments have equal text.
-    let arguments = arguments.to_string();
-    for part in [who.as_bytes(), &generation, &found.standing.mark, found.tool.name.as_bytes(), arguments.as_bytes()] {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part);
+    who(call, &mut hasher);
+    for part in [&generation[..], &found.standing.mark, found.tool.name.as_bytes(), arguments.as_bytes()] {
+        part_of(&mut hasher, part);
     }
     let key = *hasher.finalize().as_bytes();
     let hit = inner.results.entries.get(&key).filter(|(until, _)| *until > Instant::now()).map(|(_, result)| result);

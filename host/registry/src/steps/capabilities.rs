@@ -4,12 +4,11 @@ use super::arguments::Checked;
 use super::find::Found;
 use caisson_call::Refused;
 use caisson_policy::Permit;
-use serde_json::Value;
 
 /// A call with a permit. Only [`capabilities`] makes one.
 pub(crate) struct Permitted {
     pub(super) found: Found,
-    pub(super) arguments: Value,
+    pub(super) arguments: String,
     pub(super) permit: Permit,
 }
 

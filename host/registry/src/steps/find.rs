@@ -1,8 +1,8 @@
 //! Alias to canonical name to tool.
 
-use crate::catalog::{Catalog, Plugin, Standing, Tool};
+use crate::catalog::{Entry, Plugin, Roster, Standing, Tool};
 use crate::gateway::Inner;
-use caisson_call::{Call, CallContext, Principal, Refused};
+use caisson_call::{Call, Refused};
 use std::sync::Arc;
 
 /// A call whose tool exists. Only [`find`] makes one.
@@ -14,31 +14,17 @@ pub(crate) struct Found {
 }
 
 /// Finds the tool; an unknown name is answered with the nearest that *are* offered, never others.
-pub(crate) fn find(inner: &Inner, catalog: &Catalog, call: Call) -> Result<Found, Refused> {
-    let tenant = &call.principal.tenant;
+pub(crate) fn find(inner: &Inner, roster: &Roster, call: Call) -> Result<Found, Refused> {
     let name = caisson_policy::canonical(&call.tool);
-    match catalog.tool(tenant, name) {
-        Some((plugin, tool)) => {
-            let standing = catalog.standing(tenant, plugin, inner.config.ceiling.as_ref());
-            Ok(Found { plugin: Arc::clone(plugin), tool: Arc::clone(tool), standing, call })
-        }
-        None => Err(Refused::UnknownTool {
-            name: shown(&call.tool),
-            nearest: nearest(inner, catalog, &call.principal, &call.context, name),
-        }),
+    match roster.get(name).cloned() {
+        Some(Entry { plugin, tool, standing }) => Ok(Found { plugin, tool, standing, call }),
+        None => Err(Refused::UnknownTool { name: shown(&call.tool), nearest: nearest(inner, roster, name) }),
     }
 }
 
 /// The nearest of the offered tools, at most three.
-pub(crate) fn nearest(
-    inner: &Inner,
-    catalog: &Catalog,
-    who: &Principal,
-    context: &CallContext,
-    name: &str,
-) -> Vec<String> {
-    let offered = super::offered::offered_names(inner, catalog, who, context);
-    let names: Vec<&str> = offered.iter().map(|name| &**name).collect();
+pub(crate) fn nearest(inner: &Inner, roster: &Roster, name: &str) -> Vec<String> {
+    let names: Vec<&str> = super::offered::offered_entries(inner, roster).map(|entry| &*entry.tool.name).collect();
     caisson_policy::nearest(name, &names)
 }
 

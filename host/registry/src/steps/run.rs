@@ -20,8 +20,7 @@ pub(crate) async fn run(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace)
         Secrets::new(injected.iter().map(|secret| secret.value.as_str()))
     };
     let job = job(inner, ready, workspace, injected, &known);
-    let arguments = ready.permitted.arguments.to_string();
-    let ran = inner.engine.run(&prepared, job, &found.tool.spec.name, &arguments).await;
+    let ran = inner.engine.run(&prepared, job, &found.tool.spec.name, &ready.permitted.arguments).await;
     if found.tool.spec.effect == Effect::Mutating {
         inner.results.stale(&found.call.principal.tenant);
     }
