@@ -42,4 +42,6 @@ for name in files text web; do
     guest "guest-tools/$name" "$build/guests/$name.wasm" guest-tools/Cargo.toml guest-tools/Cargo.lock
 done
 guest examples/unit-price "$build/examples/unit-price.wasm"
-guest tests/guests/hostile "$build/tests/hostile.wasm"
+for name in hostile patient; do
+    guest "tests/guests/$name" "$build/tests/$name.wasm"
+done

@@ -5,6 +5,7 @@ use caisson_call::{Content, Outcome};
 use caisson_registry::Answer;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 use tracing_subscriber::EnvFilter;
@@ -12,7 +13,9 @@ use tracing_subscriber::EnvFilter;
 /// Sends the log to standard error: standard output belongs to results and, in `mcp`, to the protocol.
 pub(crate) fn log(cli: &Cli) {
     let filter = EnvFilter::try_new(&cli.log).unwrap_or_else(|_| EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    // Colours only for a person: a log file or a collector would keep their codes.
+    let colours = std::io::stderr().is_terminal();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours).init();
 }
 
 /// Prints an error and gives the exit status of a bad request.

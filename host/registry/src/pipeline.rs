@@ -46,8 +46,8 @@ async fn steps(
     if let Some(result) = hit {
         return Ok(result);
     }
-    let ready = admission::admission(inner, permitted).await?;
-    let (ran, secrets) = run::run(inner, &ready, workspace).await?;
+    let mut ready = admission::admission(inner, permitted).await?;
+    let (ran, secrets) = run::run(inner, &mut ready, workspace).await?;
     *cpu = ran.cpu;
     record.ran(&ran);
     let clean = scrub::scrub(inner, ready.found(), ran, &secrets)?;

@@ -35,9 +35,20 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal that no grant lifts.
+    /// A refusal that no grant lifts; what it tells instead is what to do in its place.
     pub(crate) fn fixed(rule: &str) -> Self {
-        Self { rule: rule.to_owned(), grant: String::new() }
+        let instead = match rule {
+            "files.outside" => "a path that stays in `/workspace`, also where it goes through a link",
+            "files.dangling-link" => "removing the link first, or another name",
+            "files.special-file" => "a regular file in its place",
+            "files.no-links" => "a copy of the file in place of a link",
+            "files.over-budget" => "fewer files in one call",
+            "files.not-found" => "making the file first",
+            "files.not-a-file" => "the name of a file in it",
+            "files.bad-name" => "a shorter name without NUL, with fewer links on its way",
+            _ => "",
+        };
+        Self { rule: rule.to_owned(), grant: instead.to_owned() }
     }
 }
 

@@ -10,7 +10,7 @@ use caisson_contract::Effect;
 /// A call that may run now. Only [`admission`] makes one.
 pub(crate) struct Ready {
     pub(super) permitted: Permitted,
-    pub(super) _admitted: Admitted,
+    pub(super) admitted: Option<Admitted>,
 }
 
 impl Ready {
@@ -26,5 +26,5 @@ pub(crate) async fn admission(inner: &Inner, permitted: Permitted) -> Result<Rea
         _ => None,
     };
     let admitted = inner.admission.admit(&call.principal.tenant, serial).await?;
-    Ok(Ready { permitted, _admitted: admitted })
+    Ok(Ready { permitted, admitted: Some(admitted) })
 }

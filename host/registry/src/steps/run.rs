@@ -1,16 +1,30 @@
 //! The run itself: a job for the engine, in a fresh instance.
 
 use super::admission::Ready;
+use super::find::Found;
 use crate::gateway::Inner;
 use crate::outputs::CallerOutputs;
-use caisson_call::{Call, Progress, ProgressSink, Refused};
+use caisson_call::{Call, Progress, ProgressSink, Refused, TenantId};
 use caisson_contract::Effect;
 use caisson_engine::{Facts, InjectedSecret, Job, Ran, Workspace};
 use caisson_scrub::Secrets;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::task::{JoinError, JoinHandle};
 
 /// Runs a call that was admitted; with its end come the secrets that were put into it, to be taken out of what it says.
-pub(crate) async fn run(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace) -> Result<(Ran, Secrets), Refused> {
+///
+/// # Errors
+/// Where the plugin, one of its secrets, or the run itself cannot be had.
+pub(crate) async fn run(
+    inner: &Arc<Inner>,
+    ready: &mut Ready,
+    workspace: Workspace,
+) -> Result<(Ran, Secrets), Refused> {
     let found = &ready.permitted.found;
     let prepared = inner.prepared(&found.plugin).await?;
     let injected = secrets(inner, ready).await?;
@@ -20,11 +34,67 @@ pub(crate) async fn run(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace)
         Secrets::new(injected.iter().map(|secret| secret.value.as_str()))
     };
     let job = job(inner, ready, workspace, injected, &known);
-    let ran = inner.engine.run(&prepared, job, &found.tool.spec.name, &ready.permitted.arguments).await;
-    if found.tool.spec.effect == Effect::Mutating {
-        inner.results.stale(&found.call.principal.tenant);
+    let stale = Stale::after(inner, found);
+    if job.limits.grace.is_zero() {
+        let ran = inner.engine.run(&prepared, job, &found.tool.spec.name, &ready.permitted.arguments).await;
+        drop(stale);
+        return Ok((ran, known));
     }
-    Ok((ran, known))
+    let (grace, cancelled) = (job.limits.grace, Arc::clone(&job.cancelled));
+    let (tool, arguments) = (Arc::clone(&found.tool), ready.permitted.arguments.clone());
+    let (inner, admitted) = (Arc::clone(inner), ready.admitted.take());
+    let task = tokio::spawn(async move {
+        // Held to the end of the run, not of the caller's patience: the instance and its worker are still in use.
+        let _held = (admitted, stale);
+        inner.engine.run(&prepared, job, &tool.spec.name, &arguments).await
+    });
+    let ran = Leaving { task, cancelled, grace }.await;
+    Ok((ran.map_err(|_| Refused::Unavailable { what: "the end of the run".into() })?, known))
+}
+
+/// A run that its tool may end by itself after the caller went away: dropped, it tells the tool, and ends the run once the grace is over.
+struct Leaving {
+    task: JoinHandle<Ran>,
+    cancelled: Arc<AtomicBool>,
+    grace: Duration,
+}
+
+impl Future for Leaving {
+    type Output = Result<Ran, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.task).poll(context)
+    }
+}
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        if self.task.is_finished() {
+            return;
+        }
+        self.cancelled.store(true, Ordering::Release);
+        let (run, grace) = (self.task.abort_handle(), self.grace);
+        tokio::spawn(async move {
+            tokio::time::sleep(grace).await;
+            run.abort();
+        });
+    }
+}
+
+/// Drops a tenant's cached results once a mutating run is over, however it ended: one that was given up half-way changed things too.
+struct Stale(Arc<Inner>, TenantId);
+
+impl Stale {
+    fn after(inner: &Arc<Inner>, found: &Found) -> Option<Self> {
+        let mutating = found.tool.spec.effect == Effect::Mutating;
+        mutating.then(|| Self(Arc::clone(inner), found.call.principal.tenant.clone()))
+    }
+}
+
+impl Drop for Stale {
+    fn drop(&mut self) {
+        self.0.results.stale(&self.1);
+    }
 }
 
 fn job(
