@@ -2,10 +2,29 @@
 //!
 //! `syntax` reads the text into a tree, `words` resolves words as a shell would, `reach` looks through wrappers and into code.
 
+mod reach;
 mod seen;
+mod syntax;
+mod words;
 
 pub use seen::{
     Assignment, Code, Dialect, Fault, Feature, Input, Invocation, Language, MAX_DEPTH, MAX_TEXT, MAX_WORDS,
     MAX_WRAPPERS, Node, Parameter, Piece, Place, Redirect, RedirectKind, Seen, Source, Span, Unparsed, Use, Value, Via,
     Why, Word,
 };
+
+/// Everything that a text may start, as the shell would read it. No I/O; the work grows with the length of the text.
+///
+/// # Errors
+/// The text cannot be read with certainty: see [`Fault`]. Nothing of it may run then.
+pub fn see(text: &str, dialect: Dialect) -> Result<Seen, Unparsed> {
+    reach::see(text, dialect, false).map(|(seen, _)| seen)
+}
+
+/// The same as lines for a person: what nests in what, and what each command was resolved to.
+///
+/// # Errors
+/// As for [`see`].
+pub fn outline(text: &str, dialect: Dialect) -> Result<Vec<Node>, Unparsed> {
+    reach::see(text, dialect, true).map(|(_, outline)| outline)
+}
