@@ -2,9 +2,13 @@
 //!
 //! `syntax` reads the text into a tree, `words` resolves words as a shell would, `reach` looks through wrappers and into code.
 
+mod modes;
 mod reach;
+mod rules;
 mod seen;
+mod switches;
 mod syntax;
+mod verdict;
 mod words;
 
 pub use seen::{
@@ -12,6 +16,11 @@ pub use seen::{
     MAX_WRAPPERS, Node, Parameter, Piece, Place, Redirect, RedirectKind, Seen, Source, Span, Unparsed, Use, Value, Via,
     Why, Word,
 };
+
+pub use modes::{Allowlist, Ask, EntryInvalid, Mode, PathDeny, Remember, Setting};
+pub use rules::{Rule, rules};
+pub use switches::{Group, Switches, UnknownGroup};
+pub use verdict::{Decision, Verdict, judge, scan};
 
 /// Everything that a text may start, as the shell would read it. No I/O; the work grows with the length of the text.
 ///
