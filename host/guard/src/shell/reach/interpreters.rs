@@ -38,12 +38,12 @@ fn interpreter(name: &str) -> Option<Interpreter> {
         "node" | "nodejs" | "bun" | "tsx" | "ts-node" | "qjs" | "d" => Interpreter {
             language: L::JavaScript,
             options: Options {
-                flags: "ich",
-                values: "epr",
+                flags: "ichp",
+                values: "er",
                 long_values: &["eval", "print", "require", "import", "loader", "conditions", "input-type", "env-file"],
                 ..Options::default()
             },
-            code: &["e", "p", "eval", "print"],
+            code: &["e", "eval", "print"],
             file: &[],
             operand: false,
             input: true,
@@ -151,6 +151,16 @@ impl Scan {
             if how.code.contains(&option.name.as_str()) {
                 if let Some(text) = option.value(near) {
                     self.foreign_code(index, how.language, text, cx)?;
+                    given = true;
+                }
+            } else if how.language == Language::JavaScript && option.name == "p" {
+                // `-p` alone prints what the next word is, `-pe` what `-e` is given.
+                let code = starts
+                    .first()
+                    .and_then(|start| args.get(*start))
+                    .filter(|_| found.iter().all(|one| one.name != "e"));
+                if let Some(code) = code.cloned() {
+                    self.foreign_code(index, how.language, code, cx)?;
                     given = true;
                 }
             } else if how.file.contains(&option.name.as_str()) {

@@ -78,17 +78,15 @@ pub(super) fn walk<'w>(args: &'w [Word], options: &Options) -> (Vec<Found<'w>>, 
 /// Notes a long option; whether the next word is its value, and whether it is known.
 fn long_option<'w>(long: &str, next: Option<&'w Word>, options: &Options, found: &mut Vec<Found<'w>>) -> (bool, bool) {
     if let Some((name, value)) = long.split_once('=') {
+        let name = full(options.long_values, name).unwrap_or(name);
         found.push(Found { name: name.to_owned(), word: None, rest: Some(value.to_owned()) });
         return (false, true);
     }
-    let full = |names: &[&'static str]| {
-        names.iter().find(|name| **name == long).or_else(|| names.iter().find(|name| name.starts_with(long))).copied()
-    };
     if options.long_flags.contains(&long) {
         found.push(Found { name: long.to_owned(), word: None, rest: None });
         return (false, true);
     }
-    match (full(options.long_values), full(options.long_flags)) {
+    match (full(options.long_values, long), full(options.long_flags, long)) {
         (Some(name), _) => {
             found.push(Found { name: name.to_owned(), word: next, rest: None });
             (true, true)
@@ -98,6 +96,11 @@ fn long_option<'w>(long: &str, next: Option<&'w Word>, options: &Options, found:
             (false, flag.is_some())
         }
     }
+}
+
+/// The name that a long option stands for: itself, or the first that it is the beginning of.
+fn full(names: &[&'static str], long: &str) -> Option<&'static str> {
+    names.iter().find(|name| **name == long).or_else(|| names.iter().find(|name| name.starts_with(long))).copied()
 }
 
 /// Notes letters; whether the next word is the last one's value, and whether all are known.

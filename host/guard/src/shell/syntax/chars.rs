@@ -23,14 +23,14 @@ pub(super) fn check(text: &str) -> Result<(), Unparsed> {
     Ok(())
 }
 
-/// Why text outside quotes is refused, if it is: nothing there has a reason to hold what cannot be seen.
-pub(super) fn deceptive(text: &str) -> Option<Fault> {
+/// Why text outside quotes is refused and at which byte, if it is: nothing there has a reason to hold what cannot be seen.
+pub(super) fn deceptive(text: &str) -> Option<(Fault, usize)> {
     if text.bytes().all(|byte| byte.is_ascii() && byte != b'\r') {
         return None;
     }
-    text.chars().find_map(|character| match character {
-        '\r' => Some(Fault::Control),
-        _ if invisible(character) => Some(Fault::Invisible),
+    text.char_indices().find_map(|(at, character)| match character {
+        '\r' => Some((Fault::Control, at)),
+        _ if invisible(character) => Some((Fault::Invisible, at)),
         _ => None,
     })
 }

@@ -263,7 +263,11 @@ impl<'t, 'c> Reader<'t, 'c> {
     /// Refuses text outside quotes that cannot be seen for what it is.
     pub(crate) fn plain_text(&self, start: usize, end: usize) -> Read<()> {
         match chars::deceptive(self.slice(start, end)) {
-            Some(fault) => self.fault(fault),
+            Some((fault, at)) => {
+                let length = self.rest(start + at).chars().next().map_or(0, char::len_utf8);
+                let span = self.outer.unwrap_or(Span::new(start + at, start + at + length));
+                Err(Halt::Fault(Unparsed { fault, span }))
+            }
             None => Ok(()),
         }
     }

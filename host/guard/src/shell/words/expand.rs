@@ -116,6 +116,7 @@ impl Scan {
             }
             Part::Process { list, .. } => {
                 self.substitution(list, Place::Process, cx)?;
+                build.text("/dev/fd/");
                 build.unknown(Why::Substitution, false);
             }
             Part::Arithmetic(parts) => {
