@@ -138,6 +138,11 @@ impl Scan {
             }
         }
         self.check_values(&set)?;
+        if let ([program], Some(stdin)) = (argv.as_slice(), &stdin) {
+            if program.basename() == Some("exec") {
+                self.moved = Some(stdin.clone());
+            }
+        }
         let mut argv = argv.into_iter();
         let invocation = Invocation {
             program: argv.next(),
@@ -164,14 +169,21 @@ impl Scan {
             }
             self.budget -= length;
         }
-        cx.stdin.clone()
+        match (&cx.stdin, &self.moved) {
+            (Input::Inherited, Some(moved)) => moved.clone(),
+            (stdin, _) => stdin.clone(),
+        }
     }
 
     /// Where numbers are computed, the shell runs a substitution inside a value.
-    pub(super) fn check_values(&self, set: &[Assignment]) -> Result<(), Unparsed> {
+    pub(super) fn check_values(&mut self, set: &[Assignment]) -> Result<(), Unparsed> {
         let runs = |text: &str| text.contains("$(") || text.contains('`');
-        match set.iter().find(|one| self.tally.computes && one.value.literals().any(runs)) {
-            Some(one) => Err(Unparsed { fault: Fault::Expansion, span: one.span }),
+        match set.iter().find(|one| one.value.literals().any(runs)) {
+            Some(one) if self.tally.computes => Err(Unparsed { fault: Fault::Expansion, span: one.span }),
+            Some(one) => {
+                self.runs_if_computed = Some(one.span);
+                Ok(())
+            }
             None => Ok(()),
         }
     }
@@ -193,7 +205,11 @@ impl Scan {
                 stdin = Some(match one.kind {
                     RedirectKind::HereDocument => Input::Text(target.clone()),
                     RedirectKind::HereString => Input::Text(with_newline(target.clone())),
-                    RedirectKind::Duplicate => Input::Inherited,
+                    RedirectKind::Duplicate => match target.known() {
+                        Some("-" | "0") => Input::Inherited,
+                        // Whoever opened that descriptor.
+                        _ => Input::Pipe(Vec::new()),
+                    },
                     _ if matches!(one.target.parts.as_slice(), [Part::Process { writes: false, .. }]) => {
                         let inside = Context { level: cx.level + 1, ..cx.clone() };
                         Input::Process(self.writers(start, &inside))
@@ -231,6 +247,10 @@ impl Scan {
         }
         if let Compound::Function(name) = kind {
             inside.place = Place::Function(name.clone());
+        }
+        if matches!(kind, Compound::Function(_) | Compound::Coprocess) {
+            // Whoever calls it, or writes to its pipe, decides what it reads.
+            inside = inside.fed();
         }
         for (at, list) in lists.iter().enumerate() {
             let certain = match kind {

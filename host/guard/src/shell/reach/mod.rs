@@ -38,6 +38,10 @@ pub(super) struct Scan {
     pub(super) expanded: usize,
     /// Words that wrappers handed on.
     copied: usize,
+    /// Where a value holds a substitution that would run if a number were computed from it.
+    pub(super) runs_if_computed: Option<Span>,
+    /// The standard input that `exec` left to what follows.
+    moved: Option<Input>,
     /// Whether a default of `${name:-…}` was left open since this was last cleared.
     pub(super) guessed: bool,
     /// Whether such defaults are taken.
@@ -64,7 +68,12 @@ pub(super) struct Context<'s> {
     outer: Option<Span>,
 }
 
-impl Context<'_> {
+impl<'s> Context<'s> {
+    /// The same context, fed by somebody who is not known.
+    pub(super) fn fed(&self) -> Context<'s> {
+        Context { stdin: Input::Pipe(Vec::new()), piped: None, ..self.clone() }
+    }
+
     /// The span to show for something of this text.
     pub(super) fn span(&self, span: Span) -> Span {
         self.outer.unwrap_or(span)
@@ -116,6 +125,8 @@ impl Scan {
             code_budget: budget,
             expanded: 0,
             copied: 0,
+            runs_if_computed: None,
+            moved: None,
             guessed: false,
             defaults: false,
             invocations: Vec::new(),

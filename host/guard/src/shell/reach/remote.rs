@@ -82,12 +82,7 @@ impl Scan {
             "make" | "gmake" => self.make(index, args, cx)?,
             "ansible" | "ansible-console" => self.named(index, args, &options("aMmiefu"), &["a"], cx)?,
             "at" | "batch" => {
-                if let Some(source) = self.input_text(index, cx) {
-                    match source {
-                        Source::Text(text) => self.shell_code(index, text, self.dialect, Input::Inherited, cx)?,
-                        source => self.code(index, Language::Shell, source),
-                    }
-                }
+                self.shell_input(index, self.dialect, cx)?;
             }
             _ => return Ok(false),
         }
@@ -118,7 +113,8 @@ impl Scan {
                 } else {
                     value
                 };
-                self.shell_code(index, value, self.dialect, Input::Inherited, cx)?;
+                let stdin = self.stdin_of(index);
+                self.shell_code(index, value, self.dialect, stdin, cx)?;
             }
             let next = starts.first().map_or(rest.len(), |start| start + 1);
             match rest.get(next..) {
@@ -258,13 +254,11 @@ impl Scan {
         let rest =
             if rest.first().and_then(Word::known) == Some("--") { rest.get(1..).unwrap_or_default() } else { rest };
         match joined(rest) {
-            Some(text) => self.shell_code(index, text, self.dialect, Input::Inherited, cx),
-            None => {
-                if let Some(source) = self.input_text(index, cx) {
-                    self.code(index, Language::Shell, source);
-                }
-                Ok(())
+            Some(text) => {
+                let stdin = self.stdin_of(index);
+                self.shell_code(index, text, self.dialect, stdin, cx)
             }
+            None => self.shell_input(index, self.dialect, cx),
         }
     }
 
@@ -333,8 +327,8 @@ impl Scan {
             if let Some(text) = args.get(1).filter(|word| word.known() != Some("-c")) {
                 self.shell_code(index, text.clone(), self.dialect, Input::Inherited, cx)?;
             }
-        } else if let Some(source) = self.input_text(index, cx).filter(|_| found.iter().all(|one| one.name != "c")) {
-            self.code(index, Language::Shell, source);
+        } else if found.iter().all(|one| one.name != "c") {
+            self.shell_input(index, self.dialect, cx)?;
         }
         Ok(())
     }

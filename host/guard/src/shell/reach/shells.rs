@@ -1,7 +1,7 @@
 //! Builtins that run text or set names, and shells.
 
 use super::options::{Options, walk};
-use super::unwrap::{assigned, joined};
+use super::unwrap::{assigned, joined, no_renaming};
 use super::{Context, Scan};
 use crate::shell::seen::{Assignment, Dialect, Fault, Input, Language, Source, Unparsed, Word};
 use crate::shell::words::decode_base64;
@@ -26,7 +26,8 @@ impl Scan {
             "eval" => {
                 let text = joined(args.strip_prefix(&dashes(args)[..]).unwrap_or(args));
                 if let Some(text) = text {
-                    self.code_here(index, text, self.dialect, cx.stdin.clone(), cx)?;
+                    let stdin = self.stdin_of(index);
+                    self.code_here(index, text, self.dialect, stdin, cx)?;
                 }
             }
             "." | "source" => {
@@ -68,7 +69,14 @@ impl Scan {
     fn declare(&mut self, index: usize, args: &[Word], cx: &Context<'_>) -> Result<(), Unparsed> {
         let options = args.iter().any(|arg| arg.prefix().starts_with(['-', '+']));
         let mut set: Vec<Assignment> = Vec::new();
+        if args.iter().any(|arg| arg.prefix().starts_with('-') && arg.prefix().contains('i')) {
+            self.tally.computes = true;
+            if let Some(span) = self.runs_if_computed {
+                return Err(Unparsed { fault: Fault::Expansion, span });
+            }
+        }
         for arg in args {
+            no_renaming(arg.prefix().split(['=', '[']).next().unwrap_or_default(), arg.span)?;
             match (assigned(arg), arg.known()) {
                 (Some(assignment), _) => {
                     let value = assignment.value.known().map(str::to_owned);
@@ -103,6 +111,7 @@ impl Scan {
         };
         for arg in args {
             check_index(arg)?;
+            no_renaming(arg.prefix().split('[').next().unwrap_or_default(), arg.span)?;
             match arg.known() {
                 _ if !sets => {}
                 Some(text) => {
@@ -184,7 +193,7 @@ impl Scan {
         let operands = args.get(call.operands..).unwrap_or_default();
         if call.code {
             let Some(text) = operands.first() else { return Ok(()) };
-            let stdin = self.invocations.get(index).map(|one| one.stdin.clone()).unwrap_or_default();
+            let stdin = self.stdin_of(index);
             return self.shell_code(index, text.clone(), dialect, stdin, cx);
         }
         if let (true, Some(word)) = (call.doubtful, args.first()) {
@@ -197,13 +206,19 @@ impl Scan {
         }
         match operands.first().filter(|_| !call.input) {
             Some(file) if !is_input(file) => self.code(index, Language::Shell, Source::File(file.clone())),
-            _ => match self.input_text(index, cx) {
-                Some(Source::Text(text)) if text.known().is_some() => {
-                    self.shell_code(index, text, dialect, Input::Inherited, cx)?;
-                }
-                Some(source) => self.code(index, Language::Shell, source),
-                None => {}
-            },
+            _ => self.shell_input(index, dialect, cx)?,
+        }
+        Ok(())
+    }
+
+    /// Standard input as shell code, where somebody feeds it.
+    pub(super) fn shell_input(&mut self, index: usize, dialect: Dialect, cx: &Context<'_>) -> Result<(), Unparsed> {
+        match self.input_text(index, cx) {
+            Some(Source::Text(text)) if text.known().is_some() => {
+                self.shell_code(index, text, dialect, Input::Inherited, cx)?;
+            }
+            Some(source) => self.code(index, Language::Shell, source),
+            None => {}
         }
         Ok(())
     }

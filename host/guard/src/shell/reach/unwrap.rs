@@ -4,7 +4,7 @@ use super::options::{Options, walk};
 use super::prefixes::{prefix, subcommand};
 use super::{Context, Scan};
 use crate::shell::seen::{
-    Assignment, Code, Dialect, Fault, Input, Language, Piece, Source, Unparsed, Value, Why, Word,
+    Assignment, Code, Dialect, Fault, Input, Language, Piece, Source, Span, Unparsed, Value, Why, Word,
 };
 use crate::shell::syntax::{self, is_name};
 
@@ -52,26 +52,67 @@ impl Scan {
         let Some(name) = invocation.name().map(|name| name.strip_suffix(".exe").unwrap_or(name).to_owned()) else {
             return Ok(());
         };
-        let args = invocation.args.clone();
-        if self.builtin(&name, index, &args, cx)?
-            || self.shell(&name, index, &args, cx)?
-            || self.interpreter(&name, index, &args, cx)?
-            || self.special(&name, index, &args, cx)?
+        // Taken out while they are looked at, so that no command's words are copied only to be read.
+        let args = match self.invocations.get_mut(index) {
+            Some(invocation) => std::mem::take(&mut invocation.args),
+            None => Vec::new(),
+        };
+        let result = self.by_name(&name, index, &args, cx);
+        if let Some(invocation) = self.invocations.get_mut(index) {
+            invocation.args = args;
+        }
+        result
+    }
+
+    /// Follows what a program of this name starts.
+    fn by_name(&mut self, name: &str, index: usize, args: &[Word], cx: &Context<'_>) -> Result<(), Unparsed> {
+        if self.builtin(name, index, args, cx)?
+            || self.shell(name, index, args, cx)?
+            || self.interpreter(name, index, args, cx)?
+            || self.special(name, index, args, cx)?
         {
             return Ok(());
         }
-        if let Some(prefix) = prefix(&name) {
-            let (_, starts) = walk(&args, &prefix.options);
-            for start in starts {
-                self.prefixed(index, &args, start + prefix.skip, prefix.assigns, cx)?;
+        if let Some(prefix) = prefix(name) {
+            let (found, starts) = walk(args, &prefix.options);
+            for start in &starts {
+                self.prefixed(index, args, start + prefix.skip, prefix.assigns, cx)?;
+            }
+            let asks = found.iter().any(|one| matches!(one.name.as_str(), "s" | "i" | "shell" | "login"));
+            let shell = matches!(name, "chroot" | "unshare" | "nsenter") || asks && matches!(name, "sudo" | "doas");
+            if shell {
+                self.login_shell(index, args.get(starts.first().map_or(0, |start| start + prefix.skip)..), asks, cx)?;
             }
         }
-        for words in subcommand(&name) {
-            if let Some(start) = behind(&args, words) {
-                self.behind_subcommand(&name, index, &args, start, cx)?;
+        for words in subcommand(name) {
+            if let Some(start) = behind(args, words) {
+                self.behind_subcommand(name, index, args, start, cx)?;
             }
         }
         Ok(())
+    }
+
+    /// A shell that is started where no program is named, or (`sudo -s`) one that is given the words as its code.
+    pub(super) fn login_shell(
+        &mut self,
+        index: usize,
+        words: Option<&[Word]>,
+        asks: bool,
+        cx: &Context<'_>,
+    ) -> Result<(), Unparsed> {
+        match joined(words.unwrap_or_default()) {
+            Some(text) if asks => {
+                let stdin = self.stdin_of(index);
+                self.shell_code(index, text, self.dialect, stdin, cx)
+            }
+            Some(_) => Ok(()),
+            None => self.shell_input(index, self.dialect, cx),
+        }
+    }
+
+    /// The standard input of an invocation.
+    pub(super) fn stdin_of(&self, index: usize) -> Input {
+        self.invocations.get(index).map(|one| one.stdin.clone()).unwrap_or_default()
     }
 
     /// A program whose words begin at `start`, maybe behind assignments.
@@ -86,7 +127,7 @@ impl Scan {
         let mut words = args.get(start..).unwrap_or_default();
         let mut set = Vec::new();
         while let Some((first, rest)) = words.split_first() {
-            match assigned(first).filter(|_| assigns) {
+            match assigned_any(first).filter(|_| assigns) {
                 Some(assignment) => set.push(assignment),
                 None => break,
             }
@@ -142,6 +183,7 @@ impl Scan {
     ) -> Result<(), Unparsed> {
         for assignment in set {
             let name = assignment.name.as_str();
+            no_renaming(name, assignment.span)?;
             if matches!(name, "PS0" | "PS1" | "PS2" | "PS4") {
                 // A prompt is expanded each time it is shown.
                 if assignment.value.literals().any(|text| text.contains("$(") || text.contains('`')) {
@@ -199,6 +241,9 @@ impl Scan {
         self.tally.depth = inside.depth;
         let script = syntax::read(source, dialect, Some(span), &mut self.tally)?;
         self.tally.depth = 0;
+        if let Some(span) = self.runs_if_computed.filter(|_| self.tally.computes) {
+            return Err(Unparsed { fault: Fault::Expansion, span });
+        }
         inside.outer = Some(span);
         inside.stdin = stdin;
         inside.piped = None;
@@ -212,11 +257,13 @@ impl Scan {
 
 /// `NAME=value` as an argument.
 pub(super) fn assigned(word: &Word) -> Option<Assignment> {
+    assigned_any(word).filter(|assignment| is_name(&assignment.name))
+}
+
+/// The same for programs that take any text before `=` for a name.
+fn assigned_any(word: &Word) -> Option<Assignment> {
     let (name, rest) = word.prefix().split_once('=')?;
-    let name = name.strip_suffix('+').unwrap_or(name);
-    if !is_name(name) {
-        return None;
-    }
+    let name = name.strip_suffix('+').filter(|name| is_name(name)).unwrap_or(name);
     let value = match &word.value {
         Value::Known(_) => Value::Known(rest.to_owned()),
         Value::Partial(pieces) => {
@@ -226,6 +273,14 @@ pub(super) fn assigned(word: &Word) -> Option<Assignment> {
     };
     let value = Word { value, quoted: word.quoted, span: word.span };
     Some(Assignment { name: name.to_owned(), value, span: word.span })
+}
+
+/// Refuses names through which one program stands for another: aliases, remembered paths, functions from the environment.
+pub(super) fn no_renaming(name: &str, span: Span) -> Result<(), Unparsed> {
+    if matches!(name, "BASH_ALIASES" | "BASH_CMDS") || name.starts_with("BASH_FUNC_") {
+        return Err(Unparsed { fault: Fault::Alias, span });
+    }
+    Ok(())
 }
 
 /// Where the words behind these words begin; options may stand between.

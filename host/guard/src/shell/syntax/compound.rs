@@ -230,6 +230,8 @@ impl Reader<'_, '_> {
                     if word.parts.iter().any(computed) {
                         return self.fault(Fault::Expansion);
                     }
+                    // These compute numbers from what stands beside them.
+                    self.tally.computes |= matches!(word.plain(), Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v"));
                     words.push(word);
                 }
             }

@@ -114,8 +114,12 @@ impl Scan {
                 let output = self.substitution(list, Place::Substitution, cx)?;
                 self.insert(output.as_deref(), Why::Substitution, splits, build);
             }
-            Part::Process { list, .. } => {
-                self.substitution(list, Place::Process, cx)?;
+            Part::Process { list, writes } => {
+                if *writes {
+                    self.substitution(list, Place::Process, &cx.fed())?;
+                } else {
+                    self.substitution(list, Place::Process, cx)?;
+                }
                 build.text("/dev/fd/");
                 build.unknown(Why::Substitution, false);
             }
