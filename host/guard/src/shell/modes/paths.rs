@@ -1,7 +1,7 @@
 //! Paths that no command may name: the gateway's own data.
 
 use crate::shell::rules::look::{Folders, Look};
-use crate::shell::rules::{places, places::within};
+use crate::shell::rules::{places, places::may_be_within};
 use crate::shell::{Language, Span};
 
 /// Denied paths and the exceptions from them.
@@ -42,7 +42,7 @@ impl PathDeny {
     /// Whether a path (absolute, or from `~`) is denied, exemptions aside.
     fn denies(&self, path: &str) -> bool {
         self.denied.iter().any(|place| match place {
-            Place::At(denied) => within(path, denied),
+            Place::At(denied) => may_be_within(path, denied),
             Place::Steps(steps) => has_run(path, steps),
         })
     }
@@ -67,7 +67,7 @@ impl PathDeny {
     /// Whether a folder holds a denied path and lies outside of the workspace.
     fn holds(&self, folder: &str) -> bool {
         let inside = self.workspace != "/" && surely_within(folder, &self.workspace);
-        !inside && self.denied.iter().any(|place| matches!(place, Place::At(denied) if within(denied, folder)))
+        !inside && self.denied.iter().any(|place| matches!(place, Place::At(denied) if places::within(denied, folder)))
     }
 }
 
@@ -87,7 +87,7 @@ fn has_run(path: &str, run: &str) -> bool {
     places::has_steps(path, &steps)
 }
 
-/// As [`within`], for what is known only: a pattern or an unknown part is never surely anywhere.
+/// As [`places::within`], for what is known only: a pattern or an unknown part is never surely anywhere.
 fn surely_within(path: &str, place: &str) -> bool {
     path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || place == "/")
 }

@@ -41,20 +41,20 @@ impl Text<'_> {
     /// The code without what its strings and comments say.
     pub(crate) fn bare(&self) -> String {
         match self.language {
-            Language::Python => blank(&self.whole, "'\"", Some('#')),
+            Language::Python => blank(&self.whole, "'\"", "", Some('#')),
             // A template string runs what stands in `${…}`.
-            Language::JavaScript => blank(&self.whole, "'\"", None),
+            Language::JavaScript => blank(&self.whole, "'\"", "", None),
             // Double quotes run what stands in `#{…}` and `@{[…]}`.
-            Language::Ruby | Language::Perl | Language::Php => blank(&self.whole, "'", None),
-            Language::Lua => blank(&self.whole, "'\"", None),
+            Language::Ruby | Language::Perl | Language::Php => blank(&self.whole, "'", "\"", None),
+            Language::Lua => blank(&self.whole, "'\"", "", None),
             _ => self.whole.clone().into_owned(),
         }
     }
 }
 
-/// Replaces what stands between quotes by nothing; a string that begins with `f` or `rf` runs what stands in braces, so its
-/// text stays.
-fn blank(text: &str, quotes: &str, comment: Option<char>) -> String {
+/// Replaces what stands between quotes by nothing. The text of a string stays where it may run: behind an `f`, and between
+/// `filled` quotes where it has braces.
+fn blank(text: &str, quotes: &str, filled: &str, comment: Option<char>) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut chars = text.chars();
     let mut before = ' ';
@@ -74,6 +74,16 @@ fn blank(text: &str, quotes: &str, comment: Option<char>) -> String {
         if quotes.contains(c) && !formats {
             skip_string(&mut chars, c);
             bare.push(c);
+        } else if filled.contains(c) {
+            let mut after = chars.clone();
+            skip_string(&mut after, c);
+            let inner = chars.as_str().get(..chars.as_str().len() - after.as_str().len()).unwrap_or_default();
+            if inner.contains('{') {
+                bare.push_str(inner);
+            } else {
+                bare.push(c);
+            }
+            chars = after;
         }
         before = c;
     }

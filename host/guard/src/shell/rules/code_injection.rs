@@ -31,6 +31,8 @@ pub(super) const RULES: &[Rule] = &[
             "cat a | python3 /dev/stdin",
             "cat a | ruby",
             "cat a | busybox sh",
+            "cat a | make -f -",
+            "echo '!ls' | ed f",
         ],
         allows: &[
             "cat a.json | python3 -m json.tool",
@@ -43,7 +45,7 @@ pub(super) const RULES: &[Rule] = &[
             "bash <<'EOF'\nls\nEOF",
             "cat a | perl -ne 'print if /x/'",
             "cat a | awk '{print $1}'",
-            "node < a.json -e 'x(1)'",
+            "node < a.json -e 'x(1)'", "echo 'select 1' | sqlite3 a.db",
         ],
     },
     Rule {
@@ -105,6 +107,7 @@ const INTERPRETERS: &[&str] = &[
 /// Where an interpreter reads code from a pipe, a here-string or a process.
 pub(super) fn reads_code(look: &Look<'_>) -> Option<Span> {
     let fed = look.is_fed();
+    let here = look.here(RedirectKind::HereString).is_some();
     // `>(sh)` reads what is written to it.
     let waits = look.one.place == Place::Process
         && look.one.code.is_empty()
@@ -112,10 +115,14 @@ pub(super) fn reads_code(look: &Look<'_>) -> Option<Span> {
     if waits && INTERPRETERS.contains(&look.name) {
         return Some(look.program());
     }
-    let here = look.here(RedirectKind::HereString).is_some();
+    if (fed || here) && reads_by_option(look) {
+        return Some(look.program());
+    }
     let stands_in_args =
         |word: &Word| look.args().iter().any(|arg| arg.span.start <= word.span.start && word.span.end <= arg.span.end);
     look.one.code.iter().find_map(|code| match &code.source {
+        // A database's statements are data like a file's; what they may start is judged where they are known.
+        Source::Input | Source::Text(_) if code.language == Language::Sql => None,
         Source::Input => match &look.one.stdin {
             // Nobody writes to it, or a file that could as well be named.
             Input::Inherited | Input::Text(_) if !here => None,
@@ -127,6 +134,15 @@ pub(super) fn reads_code(look: &Look<'_>) -> Option<Span> {
         Source::File(word) if is_stream(word) => Some(word.span),
         _ => None,
     })
+}
+
+/// Programs that read rules or commands from a pipe: `make -f -`, `ed`.
+fn reads_by_option(look: &Look<'_>) -> bool {
+    match look.name {
+        "make" | "gmake" => look.args().iter().any(|word| matches!(word.known(), Some("-" | "-f-" | "-f/dev/stdin" | "/dev/stdin"))),
+        "ed" | "red" | "ex" => true,
+        _ => false,
+    }
 }
 
 fn is_here_document(look: &Look<'_>, word: &Word) -> bool {

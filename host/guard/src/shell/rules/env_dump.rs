@@ -440,7 +440,7 @@ fn reads(text: &code::Text<'_>) -> bool {
         Language::Python => outside(&["os.environ", "os.getenv", "environ", "getenv", "posix.environ", "environb"]),
         Language::JavaScript => {
             outside(&["process.env", "Deno.env", "Bun.env", "import.meta.env"])
-                || whole.contains("process[") && (whole.contains("'env'") || whole.contains("\"env\""))
+                || whole.contains("process[") && ["'env'", "\"env\"", "`env`"].iter().any(|name| whole.contains(name))
                 || code::mentions(&text.bare(), "process")
                     && code::mentions(&text.bare(), "env")
                     && text.bare().contains("{env}")

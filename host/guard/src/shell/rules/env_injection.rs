@@ -343,10 +343,10 @@ fn export(look: &Look<'_>) -> Option<Span> {
         let judged = match (value, word.known()) {
             // Judged by the value where all of it is known.
             (Some(value), Some(_)) => is_dangerous(name, Some(&Word::known_text(value, word.span))),
-            (Some(_), None) => is_dangerous(name, Some(word)),
-            (None, _) => is_dangerous(name, None) && !text.starts_with("PATH"),
+            (Some(_), None) => is_dangerous(name, Some(&after_equals(word))),
+            (None, _) => is_dangerous(name, None),
         };
-        if judged && !(name == "PATH" && word.known().is_none() && !has_open_folder(&after_equals(word))) {
+        if judged {
             return Some(word.span);
         }
     }

@@ -26,7 +26,10 @@ pub(super) const RULES: &[Rule] = &[
         id: "filter_bypass.decoded_word",
         group: GROUP,
         sentence: "a word that is decoded on the way hides what it names; write it in plain text",
-        programs: &["base64", "base32", "basenc", "xxd", "openssl", "uudecode", "rev", "gbase64", "ascii85", "gpg"],
+        programs: &[
+            "printf",
+            "echo",
+            "base64", "base32", "basenc", "xxd", "openssl", "uudecode", "rev", "gbase64", "ascii85", "gpg"],
         matches: decoded,
         denies: &[
             "F=$(echo \"L2V0Yy9zaGFkb3c=\" | base64 -d) && cat \"$F\"",
@@ -131,9 +134,7 @@ pub(super) const RULES: &[Rule] = &[
 
 /// Decoders, where their output becomes words.
 fn decoded(look: &Look<'_>) -> Option<Span> {
-    if look.one.place != Place::Substitution
-        && !look.seen.invocations.iter().any(|one| one.place == Place::Substitution && std::ptr::eq(one, look.one))
-    {
+    if look.one.place != Place::Substitution {
         return None;
     }
     let decodes = match look.name {
@@ -142,12 +143,18 @@ fn decoded(look: &Look<'_>) -> Option<Span> {
             written_option(look.args(), Spec { short: "cglos", long: &[] }, "r", &["revert"]).is_some()
                 || look.args().iter().any(|word| word.known().is_some_and(|text| text.starts_with("-r")))
         }
+        "printf" | "echo" => look.args().iter().any(|word| spells(word.prefix())),
         "openssl" => look.args().iter().any(|word| one_of(word, &["-d"])),
         "gpg" => written_option(look.args(), Spec { short: "or", long: &[] }, "d", &["decrypt"]).is_some(),
         _ => super::args::option(look.args(), Spec { short: "wb", long: &["wrap", "break"] }, "dD", &["decode"])
             .is_some(),
     };
     decodes.then(|| look.program())
+}
+
+/// `\x2f`, `\057`: letters by number.
+fn spells(text: &str) -> bool {
+    text.split('\\').skip(1).any(|after| after.starts_with(['x', 'u', 'U', '0', '1']))
 }
 
 /// Settings whose value is a program, by the beginning of their names (in lower case).
@@ -276,6 +283,12 @@ fn is_message(look: &Look<'_>, word: &crate::shell::Word) -> bool {
 }
 
 fn git_program(look: &Look<'_>) -> Option<Span> {
+    let packs = |word: &&crate::shell::Word| {
+        ["--upload-pack", "--receive-pack"].iter().any(|name| word.prefix().starts_with(name)) && !is_message(look, word)
+    };
+    if let Some(word) = look.args().iter().find(packs) {
+        return Some(word.span);
+    }
     let (word, rest) = subcommand(look.args(), GIT)?;
     let command = word.known().unwrap_or_default();
     let (letters, names): (&str, &[&str]) = match command {

@@ -65,30 +65,39 @@ impl<'a> Collected<'a, '_> {
         let text = places::text_of(word, &self.folders.workspace);
         // Everything after a separator is a candidate of its own; a word with many of them is a list, of which the first
         // sixteen are judged one by one and the rest as one.
-        let mut starts = 0;
+        let (mut starts, mut last) = (0, 0);
         for (at, c) in text.char_indices() {
             let next = at + c.len_utf8();
+            // `/folder:/other`: what ends here is one too.
+            if matches!(c, ':' | ',') && starts < 16 && at > last {
+                self.push(&text, last, Some(at), word, writes, redirected);
+            }
             let begins = match c {
                 '=' | '@' | ':' | ',' => true,
                 // `-C/folder`, `-ofile`.
                 '-' if at == 0 => {
-                    self.push(&text, 2.min(text.len()), word, writes, redirected);
+                    self.push(&text, 2.min(text.len()), None, word, writes, redirected);
+                    // `-xzf/folder`.
+                    if let Some(at) = text.find(['/', '~']) {
+                        self.push(&text, at, None, word, writes, redirected);
+                    }
                     false
                 }
                 _ => false,
             };
             if begins && starts < 16 {
                 starts += 1;
-                self.push(&text, next, word, writes, redirected);
+                last = next;
+                self.push(&text, next, None, word, writes, redirected);
             }
         }
-        self.push(&text, 0, word, writes, redirected);
+        self.push(&text, 0, None, word, writes, redirected);
     }
 
-    fn push(&mut self, text: &Cow<'a, str>, start: usize, word: &'a Word, writes: bool, redirected: bool) {
+    fn push(&mut self, text: &Cow<'a, str>, start: usize, end: Option<usize>, word: &'a Word, writes: bool, redirected: bool) {
         let written: Cow<'a, str> = match text {
-            Cow::Borrowed(text) => Cow::Borrowed(text.get(start..).unwrap_or_default()),
-            Cow::Owned(text) => Cow::Owned(text.get(start..).unwrap_or_default().to_owned()),
+            Cow::Borrowed(text) => Cow::Borrowed(text.get(start..end.unwrap_or(text.len())).unwrap_or_default()),
+            Cow::Owned(text) => Cow::Owned(text.get(start..end.unwrap_or(text.len())).unwrap_or_default().to_owned()),
         };
         let written = strip_file_scheme(written);
         if written.is_empty() {
@@ -323,7 +332,11 @@ impl Writes {
                     "-nvO",
                 ],
             )),
-            "curl" => Self::At(following(words, CURL_WRITES)),
+            "curl" => {
+                let values = super::args::values(words, super::requests::CURL, "ocD", CURL_WRITES);
+                let at = |word: &Word| words.iter().position(|other| std::ptr::eq(other, word));
+                Self::At(values.filter_map(|value| at(value.word)).collect())
+            }
             _ if NO_OUTPUT_OPTION.contains(&name) => Self::None,
             _ => Self::At(following(
                 words,
@@ -354,28 +367,8 @@ impl Writes {
 
 /// Where `curl` writes: output, cookies, headers, traces.
 const CURL_WRITES: &[&str] = &[
-    "-o",
-    "--output",
-    "--output-dir",
-    "-c",
-    "--cookie-jar",
-    "-D",
-    "--dump-header",
-    "--trace",
-    "--trace-ascii",
-    "--stderr",
-    "--hsts",
-    "--alt-svc",
-    "--etag-save",
-    "--libcurl",
-    "-so",
-    "-sSo",
-    "-fsSLo",
-    "-sLo",
-    "-Lo",
-    "-LO",
-    "-fLo",
-    "-fsSo",
+    "output", "output-dir", "cookie-jar", "dump-header", "trace", "trace-ascii", "stderr", "hsts", "alt-svc", "etag-save",
+    "libcurl",
 ];
 
 /// Programs whose `-o` is something else.

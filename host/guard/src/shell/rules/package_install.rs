@@ -627,7 +627,9 @@ fn manager(look: &Look<'_>) -> Option<Span> {
         }
         _ => {}
     }
-    let (word, _) = subcommand(words, OWN)?;
+    // `cargo +nightly install`.
+    let toolchain = words.first().is_some_and(|word| word.prefix().starts_with('+'));
+    let (word, _) = subcommand(words.get(usize::from(toolchain)..).unwrap_or_default(), OWN)?;
     let listed =
         COMMANDS.iter().filter(|(programs, _)| programs.contains(&name)).any(|(_, commands)| one_of(word, commands));
     let option = name == "code" && words.iter().any(|word| word.prefix().starts_with("--install-extension"));

@@ -29,11 +29,16 @@ pub(crate) fn text_of<'w>(word: &'w Word, workspace: &str) -> Cow<'w, str> {
             Piece::Unknown { why: Why::Variable(name), .. } if name == "PWD" && text.is_empty() => {
                 text.push_str(workspace);
             }
+            Piece::Unknown { why: Why::Variable(name), .. } if NUMBERS.contains(&name.as_str()) => text.push(RUN),
+            Piece::Unknown { why: Why::Arithmetic, .. } => text.push(RUN),
             Piece::Unknown { .. } => text.push(ANY),
         }
     }
     Cow::Owned(text)
 }
+
+/// Variables that hold a number.
+const NUMBERS: &[&str] = &["$", "!", "?", "#", "PPID", "BASHPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "SHLVL"];
 
 fn push_pattern(text: &mut String, pattern: &str) {
     let mut rest = pattern.chars();
@@ -128,8 +133,18 @@ fn pattern_matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Whether a path may be this one or lie below it. Both absolute, or both from `~`.
+/// Whether a path may be this one or lie below it. Both absolute, or both from `~`. A step of which nothing is known is
+/// taken for another one; see [`may_be_within`].
 pub(crate) fn within(path: &str, place: &str) -> bool {
+    lies(path, place, false)
+}
+
+/// As [`within`], with a step of which nothing is known taken for any number of any steps.
+pub(crate) fn may_be_within(path: &str, place: &str) -> bool {
+    lies(path, place, true)
+}
+
+fn lies(path: &str, place: &str, any: bool) -> bool {
     if path.starts_with('/') != place.starts_with('/') {
         return false;
     }
@@ -138,7 +153,7 @@ pub(crate) fn within(path: &str, place: &str) -> bool {
         match steps.next() {
             Some(step) if step_may_be(step, wanted) => {}
             // A value that is not known may hold slashes, so anything may follow.
-            Some(step) if step.contains(ANY) => {
+            Some(step) if any && step.contains(ANY) => {
                 return wanted.starts_with(step.split(ANY).next().unwrap_or_default());
             }
             _ => return false,
@@ -229,6 +244,7 @@ const HARMLESS: &[&str] = &[
 /// Whether a path belongs to the system.
 pub(crate) fn is_system(path: &str) -> bool {
     path == "/"
+        || path.starts_with(['/', ANY]) && path.get(1..).is_some_and(|rest| rest.starts_with(ANY))
         || (path.starts_with('/')
             && SYSTEM.iter().any(|place| within(path, place))
             && !HARMLESS.iter().any(|place| within(path, place)))
@@ -378,9 +394,10 @@ pub(crate) fn is_environ(path: &str) -> bool {
 pub(crate) fn is_kernel(path: &str) -> bool {
     let Some(first) = path.strip_prefix('/').and_then(|rest| rest.split('/').next()) else { return false };
     if step_may_be(first, "proc") {
-        return within(path, "/proc/sysrq-trigger")
-            || within(path, "/proc/kcore")
-            || within(path, "/proc/sys") && !PLAIN_PROC.iter().any(|plain| path == *plain)
+        // A lone `*` there is a process.
+        let second = path.split('/').nth(2).unwrap_or_default();
+        return says(second, 2) && (within(path, "/proc/sysrq-trigger") || within(path, "/proc/kcore"))
+            || says(second, 2) && within(path, "/proc/sys") && !PLAIN_PROC.iter().any(|plain| path == *plain)
             || last_is(path, &["mem"]) && path.matches('/').count() >= 3
             || ["root", "ns", "map_files"].iter().any(|name| has_steps(path, &["proc", "*", name]));
     }

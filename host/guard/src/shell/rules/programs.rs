@@ -13,6 +13,9 @@ pub(super) const RULES: &[Rule] = &[Rule {
     programs: &[
         "sort",
         "gsort",
+        "enable",
+        "pwsh",
+        "powershell",
         "rg",
         "ugrep",
         "grep",
@@ -349,6 +352,7 @@ fn starts(name: &str) -> Starts {
             ..NONE
         },
         "gdb" => Starts { words: &["shell ", "!", "python", "pipe ", "|", "source ", "call ", "make "], ..NONE },
+        "enable" => Starts { short: "f", ..NONE },
         "mutt" => Starts { short: "Fe", ..NONE },
         "exiftool" => Starts { words: &["-if", "-config"], ..NONE },
         _ => NONE,
@@ -370,6 +374,7 @@ fn program_option(look: &Look<'_>) -> Option<Span> {
                 return Some(span);
             }
         }
+        "pwsh" | "powershell" => return encoded(look.args()),
         "rg" => {
             if let Some(word) = look.args().iter().find(|word| word.known() == Some("--pre")) {
                 return Some(word.span);
@@ -389,7 +394,7 @@ fn program_option(look: &Look<'_>) -> Option<Span> {
     }
     args(look.args(), table.spec).find_map(|arg| match arg {
         Arg::Short(letter, _, word) if table.short.contains(letter) => Some(word.span),
-        Arg::Long(given, _, word) if given.len() >= 3 && table.long.iter().any(|name| long_is(given, name)) => {
+        Arg::Long(given, _, word) if given.len() >= 3 && given != "checkpoint" && table.long.iter().any(|name| long_is(given, name)) => {
             Some(word.span)
         }
         _ => None,
@@ -437,6 +442,15 @@ fn preloads(words: &[Word]) -> Option<Span> {
         ) || name.starts_with("--inspect");
         loads.then_some(word.span)
     })
+}
+
+/// PowerShell takes any beginning of `-EncodedCommand`.
+fn encoded(words: &[Word]) -> Option<Span> {
+    let is_encoded = |word: &&Word| {
+        let name = word.prefix().trim_start_matches(['-', '/']).to_ascii_lowercase();
+        word.prefix().starts_with(['-', '/']) && !name.is_empty() && ("encodedcommand".starts_with(&name) || name == "ec")
+    };
+    words.iter().find(is_encoded).map(|word| word.span)
 }
 
 fn unpacks_with(words: &[Word]) -> Option<Span> {

@@ -397,7 +397,7 @@ fn options_file(look: &Look<'_>) -> Option<Span> {
 fn output_sent(look: &Look<'_>) -> Option<Span> {
     if look.name == "git" {
         let sends = super::args::subcommand(look.args(), super::destructive_tools::GIT)
-            .is_some_and(|(word, _)| super::args::one_of(word, &["ls-remote", "clone", "fetch", "pull", "push"]));
+            .is_some_and(|(word, _)| matches!(word.known(), Some("ls-remote" | "clone" | "fetch" | "pull" | "push")));
         if !sends {
             return None;
         }
