@@ -178,14 +178,15 @@ fn command(dice: &mut Dice, depth: usize) -> String {
         1 => format!("{one} && {two}"),
         2 => format!("{one} || {two}"),
         3 => format!("{one} | {two}"),
-        4 => format!("({one}; {two})"),
+        // Without the blank, two brackets could also open arithmetic, which is refused.
+        4 => format!("( {one}; {two})"),
         5 => format!("{{ {one}; {two}; }}"),
         6 => format!("if {one}; then {two}; else {program} x; fi"),
         7 => format!("for v in 1 2; do {one}; done"),
         8 => format!("until {program} || p1; do {one}; done"),
         9 => format!("case x in x) {one};; *) {two};; esac"),
         10 => format!("g() {{ {one}; }}; g"),
-        11 => format!("{program} \"$({one})\""),
+        11 => format!("{program} \"$( {one})\""),
         12 => format!("{program} `p2 x`; {one}"),
         13 => format!("v={program}; $v {}; {one}", word(dice, depth)),
         14 => format!("eval '{program} x'; {one}"),
@@ -329,6 +330,51 @@ fn soup_runs_nothing_unseen() {
     let texts = cases(3000).map(|seed| soup(&mut Dice::new(seed)));
     let compared = compare("soup", texts);
     assert!(compared > 100, "only {compared} were read");
+}
+
+/// The programs that another reader sees, from how it prints its tree: behind each marker stands a name.
+fn printed_names(tree: &str, marker: &str) -> BTreeSet<String> {
+    let names = tree.split(marker).skip(1).filter_map(|rest| rest.split(['"', ',']).next());
+    names.filter(|name| PROGRAMS.contains(name)).map(str::to_owned).collect()
+}
+
+/// The programs that `shuck` sees: a name's tree holds its text, or where that stands.
+fn shuck_names(text: &str) -> BTreeSet<String> {
+    let tree = format!("{:?}", shuck_parser::parser::Parser::new(text).parse().file);
+    let mut names = printed_names(&tree, "SimpleCommand { name: Word { parts: [WordPartNode { kind: Literal(Owned(\"");
+    for rest in tree.split("SimpleCommand { name: Word { parts: [WordPartNode { kind: Literal(Source)").skip(1) {
+        let offsets: Vec<usize> = rest
+            .split("offset: ")
+            .skip(1)
+            .take(2)
+            .filter_map(|offset| offset.split(' ').next().unwrap_or_default().parse().ok())
+            .collect();
+        names.extend(text.get(offsets[0]..offsets[1]).filter(|name| PROGRAMS.contains(name)).map(str::to_owned));
+    }
+    names
+}
+
+#[test]
+fn other_readers_see_no_more() {
+    let mut both = [0_usize; 2];
+    for seed in cases(400) {
+        let mut dice = Dice::new(seed);
+        let depth = 1 + dice.below(3);
+        let text = command(&mut dice, depth);
+        let checked = Command::new("/bin/bash").args(["-n", "-c", &text]).stderr(Stdio::null()).status().unwrap();
+        let seen = see(&text, Dialect::Either);
+        assert!(!checked.success() || seen.is_ok(), "bash reads {text:?}, which is refused: {seen:?}");
+        let Ok(seen) = seen else { continue };
+        let seen: BTreeSet<String> = seen.invocations.iter().filter_map(|one| one.name().map(str::to_owned)).collect();
+        let rable = format!("{:?}", rable::parse(&text, false).unwrap_or_default());
+        let others = [printed_names(&rable, "words: [Node { kind: Word { value: \""), shuck_names(&text)];
+        for (other, count) in others.iter().zip(&mut both) {
+            *count += other.len();
+            let missed: Vec<&String> = other.difference(&seen).collect();
+            assert!(missed.is_empty(), "another reader sees {missed:?} in {text:?}");
+        }
+    }
+    assert!(both.iter().all(|count| *count > 400), "the other readers saw too little to compare: {both:?}");
 }
 
 #[test]

@@ -138,10 +138,10 @@ impl Scan {
             }
         }
         self.check_values(&set)?;
-        if let ([program], Some(stdin)) = (argv.as_slice(), &stdin) {
-            if program.basename() == Some("exec") {
-                self.moved = Some(stdin.clone());
-            }
+        if let ([program], Some(stdin)) = (argv.as_slice(), &stdin)
+            && program.basename() == Some("exec")
+        {
+            self.moved = Some(stdin.clone());
         }
         let mut argv = argv.into_iter();
         let invocation = Invocation {

@@ -135,17 +135,25 @@ impl Scan {
         cx: &Context<'_>,
     ) -> Result<bool, Unparsed> {
         if name == "deno" {
-            if let [first, code, ..] = args {
-                if first.known() == Some("eval") {
-                    self.code(index, Language::JavaScript, Source::Text(code.clone()));
-                }
+            if let [first, code, ..] = args
+                && first.known() == Some("eval")
+            {
+                self.code(index, Language::JavaScript, Source::Text(code.clone()));
             }
             return Ok(true);
         }
         let Some(how) = interpreter(name) else { return Ok(false) };
-        // Long options are written with one dash by some of these.
         let (found, starts) = walk(args, &how.options);
         let mut given = false;
+        for pair in args.windows(2) {
+            if let [option, text] = pair
+                && how.language == Language::Other
+                && matches!(option.known(), Some("-ex" | "-iex" | "-eval" | "-eval-command"))
+            {
+                self.foreign_code(index, how.language, text.clone(), cx)?;
+                given = true;
+            }
+        }
         for option in &found {
             let Some(near) = args.first() else { break };
             if how.code.contains(&option.name.as_str()) {
@@ -163,11 +171,11 @@ impl Scan {
                     self.foreign_code(index, how.language, code, cx)?;
                     given = true;
                 }
-            } else if how.file.contains(&option.name.as_str()) {
-                if let Some(file) = option.value(near) {
-                    self.code(index, how.language, Source::File(file));
-                    given = true;
-                }
+            } else if how.file.contains(&option.name.as_str())
+                && let Some(file) = option.value(near)
+            {
+                self.code(index, how.language, Source::File(file));
+                given = true;
             }
         }
         for arg in args {

@@ -6,6 +6,7 @@ mod options;
 mod prefixes;
 mod remote;
 mod shells;
+mod spread;
 mod unwrap;
 
 use super::seen::{
@@ -163,10 +164,8 @@ impl Scan {
     /// Notes an invocation, links it to whoever feeds it, and follows what it starts.
     fn push(&mut self, invocation: Invocation, cx: &Context<'_>) -> Result<usize, Unparsed> {
         let index = self.invocations.len();
-        if let Some(program) = &invocation.program {
-            if !program.literals().all(str::is_ascii) {
-                return Err(Unparsed { fault: Fault::ProgramNotAscii, span: program.span });
-            }
+        if let Some(program) = invocation.program.as_ref().filter(|word| !word.literals().all(str::is_ascii)) {
+            return Err(Unparsed { fault: Fault::ProgramNotAscii, span: program.span });
         }
         if let Input::Pipe(writers) | Input::Process(writers) = &invocation.stdin {
             for writer in writers {
