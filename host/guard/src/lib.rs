@@ -10,6 +10,7 @@ mod name;
 mod path;
 mod pattern;
 mod rule;
+pub mod shell;
 mod target;
 
 pub use address::{Class, Special, classify};

@@ -1,0 +1,386 @@
+//! `env_injection`: variables that make programs run other code.
+
+use super::args::{PLAIN, Spec, operands};
+use super::{Look, Rule};
+use crate::shell::{Group, Span, Word};
+
+const GROUP: Group = Group::EnvInjection;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "env_injection.assignment",
+        group: GROUP,
+        sentence: "the variable makes other programs load or run code; leave it unset",
+        programs: &[],
+        matches: |look| {
+            look.one.assignments.iter().find(|one| is_dangerous(&one.name, Some(&one.value))).map(|one| one.span)
+        },
+        denies: &[
+            "LD_PRELOAD=/tmp/x.so ls",
+            "LD_LIBRARY_PATH=. ls",
+            "env LD_PRELOAD=x ls",
+            "LD_AUDIT=x ls",
+            "DYLD_INSERT_LIBRARIES=x ls",
+            "BASH_ENV=x bash a",
+            "ENV=/tmp/x.sh sh a",
+            "PROMPT_COMMAND=ls",
+            "GIT_EXTERNAL_DIFF=x git diff",
+            "GIT_SSH_COMMAND='sh -c ls' git fetch",
+            "PYTHONSTARTUP=x python3",
+            "NODE_OPTIONS='--require ./x' node a",
+            "PERL5OPT=-Mx perl a",
+            "RUBYOPT=-rx ruby a",
+            "PATH=/tmp:$PATH ls",
+            "PAGER='sh -c ls' git log",
+            "LESSOPEN='|ls' less a",
+            "PS4='$(ls)' bash -x a",
+            "JAVA_TOOL_OPTIONS=-javaagent:x java a",
+            "GIT_CONFIG_COUNT=1 git log",
+            "PATH=.:$PATH ls",
+            "'LD_PRELOAD'=x ls; LD_PRELOAD=x ls",
+            "BASH_FUNC_ls%%='() { id; }' ls; BASH_ENV=a ls",
+        ],
+        allows: &[
+            "FOO=bar ls",
+            "NODE_ENV=production npm test",
+            "ENV=production make",
+            "PYTHONPATH=src pytest",
+            "GIT_PAGER=cat git log",
+            "PAGER= git log",
+            "NODE_OPTIONS=--max-old-space-size=4096 node a",
+            "PATH=$PWD/bin:$PATH ls",
+            "IFS=, read a b",
+            "EDITOR=true git commit",
+            "echo LD_PRELOAD=x",
+            "RUST_LOG=debug cargo test",
+            "CC=clang make",
+            "grep LD_PRELOAD= f",
+        ],
+    },
+    Rule {
+        id: "env_injection.export",
+        group: GROUP,
+        sentence: "the variable makes other programs load or run code; leave it unset",
+        programs: &[
+            "export",
+            "declare",
+            "typeset",
+            "local",
+            "readonly",
+            "env",
+            "setenv",
+            "set",
+            "putenv",
+            "launchctl",
+            "setx",
+        ],
+        matches: export,
+        denies: &[
+            "export LD_PRELOAD=/tmp/x.so",
+            "export BASH_ENV=/tmp/x.sh",
+            "export \"LD_PRELOAD=x\"",
+            "declare -x LD_PRELOAD=x",
+            "typeset -x DYLD_LIBRARY_PATH=x",
+            "readonly BASH_ENV=x",
+            "export LD_PRELOAD",
+            "export PROMPT_COMMAND=ls",
+            "export A=1 LD_AUDIT=x",
+            "export ENV=/tmp/x",
+            "declare -gx BASH_ENV=x",
+            "export $(cat .env)",
+            "export \"$x=1\"",
+        ],
+        allows: &[
+            "export FOO=bar",
+            "declare -x FOO=1",
+            "export PATH=\"$HOME/.local/bin:$PATH\"",
+            "export ENV=production",
+            "local x=1",
+            "export FOO=\"$(date)\"",
+            "readonly A=1",
+        ],
+    },
+    Rule {
+        id: "env_injection.read_into",
+        group: GROUP,
+        sentence: "the variable makes other programs load or run code; use another name",
+        programs: &["read", "printf", "mapfile", "readarray", "getopts", "unset", "let", "wait"],
+        matches: read_into,
+        denies: &[
+            "read LD_PRELOAD < f",
+            "printf -v BASH_ENV %s x",
+            "mapfile PROMPT_COMMAND < f",
+            "read -r a LD_PRELOAD",
+            "read -rp x BASH_ENV",
+            "printf -vLD_PRELOAD x",
+        ],
+        allows: &[
+            "read line",
+            "printf '%s' LD_PRELOAD",
+            "printf -v x %s LD_PRELOAD",
+            "mapfile lines < f",
+            "unset LD_PRELOAD",
+        ],
+    },
+    Rule {
+        id: "env_injection.loader",
+        group: GROUP,
+        sentence: "the loader itself runs any file with any library; run the program by its name",
+        programs: &["ld.so", "ldd"],
+        matches: |look| match look.name {
+            "ldd" => None,
+            _ => Some(look.program()),
+        },
+        denies: &["ld.so --preload x ls"],
+        allows: &["ldd a", "ld -o a b.o"],
+    },
+    Rule {
+        id: "env_injection.loader_by_path",
+        group: GROUP,
+        sentence: "the loader itself runs any file with any library; run the program by its name",
+        programs: &[],
+        matches: |look| {
+            (look.name.starts_with("ld-linux") || look.name.starts_with("ld-musl") || look.name.starts_with("ld-2."))
+                .then(|| look.program())
+        },
+        denies: &["/lib64/ld-linux-x86-64.so.2 --preload x /bin/ls", "/lib/ld-musl-x86_64.so.1 ls"],
+        allows: &["ls /lib64/ld-linux-x86-64.so.2"],
+    },
+];
+
+/// Whose every value is code, or names code.
+const ALWAYS: &[&str] = &[
+    "BASH_ENV",
+    "PROMPT_COMMAND",
+    "PS4",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "BASH_LOADABLES_PATH",
+    "BASH_XTRACEFD",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_DIFF_OPTS",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_ASKPASS",
+    "GIT_EXEC_PATH",
+    "GIT_TEMPLATE_DIR",
+    "GIT_PROXY_COMMAND",
+    "GIT_CONFIG",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "PYTHONSTARTUP",
+    "PYTHONHOME",
+    "PYTHONINSPECT",
+    "PYTHONBREAKPOINT",
+    "PYTHONUSERBASE",
+    "PYTHONEXECUTABLE",
+    "PERL5LIB",
+    "PERL5OPT",
+    "PERLLIB",
+    "PERL5DB",
+    "RUBYOPT",
+    "RUBYLIB",
+    "PHPRC",
+    "PHP_INI_SCAN_DIR",
+    "LUA_INIT",
+    "GCONV_PATH",
+    "HOSTALIASES",
+    "LOCALDOMAIN",
+    "RESOLV_HOST_CONF",
+    "GLIBC_TUNABLES",
+    "OPENSSL_CONF",
+    "OPENSSL_ENGINES",
+    "OPENSSL_MODULES",
+    "CURL_HOME",
+    "WGETRC",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "TAR_OPTIONS",
+    "RSYNC_RSH",
+    "CVS_RSH",
+    "VIMINIT",
+    "EXINIT",
+    "MYVIMRC",
+    "GVIMINIT",
+    "ZDOTDIR",
+    "INPUTRC",
+    "FPATH",
+    "AWKLIBPATH",
+    "DOCKER_HOST",
+    "SSLKEYLOGFILE",
+    "XDG_CONFIG_DIRS",
+    "NIX_PATH",
+    "JULIA_LOAD_PATH",
+    "R_PROFILE",
+    "R_ENVIRON",
+    "MAKEFILES",
+    "KRB5_CONFIG",
+    "TERMINFO",
+    "GTK_MODULES",
+    "QT_PLUGIN_PATH",
+    "MANOPT",
+    "NODE_REPL_EXTERNAL_MODULE",
+    "npm_config_script_shell",
+    "NPM_CONFIG_SCRIPT_SHELL",
+    "npm_config_node_options",
+];
+
+/// Whether setting a variable makes other programs run other code. A value that is not known is the worst one.
+fn is_dangerous(name: &str, value: Option<&Word>) -> bool {
+    if name.starts_with("LD_")
+        || name.starts_with("DYLD_")
+        || name.starts_with("BASH_FUNC_")
+        || name.starts_with("GIT_CONFIG_KEY_")
+        || name.starts_with("ANSIBLE_")
+    {
+        return true;
+    }
+    if ALWAYS.contains(&name) {
+        return true;
+    }
+    let known = value.and_then(Word::known);
+    match name {
+        // The name of a stage is everybody's; a path is what `sh` reads first.
+        "ENV" => !known.is_some_and(|text| !text.contains(['/', '~', '$', '`']) && !text.ends_with("sh")),
+        "PAGER"
+        | "GIT_PAGER"
+        | "MANPAGER"
+        | "EDITOR"
+        | "VISUAL"
+        | "GIT_EDITOR"
+        | "GIT_SEQUENCE_EDITOR"
+        | "BROWSER"
+        | "SYSTEMD_PAGER" => !known.is_some_and(|text| {
+            matches!(
+                text,
+                "" | "cat"
+                    | "less"
+                    | "more"
+                    | "true"
+                    | ":"
+                    | "false"
+                    | "vi"
+                    | "vim"
+                    | "nvim"
+                    | "nano"
+                    | "emacs"
+                    | "echo"
+                    | "less -R"
+                    | "less -FRX"
+            )
+        }),
+        "NODE_OPTIONS" => !known.is_some_and(|text| {
+            text.split_whitespace().all(|part| {
+                [
+                    "--max-",
+                    "--stack-size",
+                    "--trace-",
+                    "--no-",
+                    "--openssl-legacy-provider",
+                    "--experimental-vm-modules",
+                    "--enable-source-maps",
+                    "--unhandled-rejections",
+                ]
+                .iter()
+                .any(|plain| part.starts_with(plain))
+            })
+        }),
+        "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" | "JDK_JAVA_OPTIONS" | "MAVEN_OPTS" | "GRADLE_OPTS" => !known
+            .is_some_and(|text| {
+                !["-javaagent", "-agent", "-XX:On", "-Xbootclasspath", "-cp", "@"].iter().any(|bad| text.contains(bad))
+            }),
+        "MAKEFLAGS" | "GNUMAKEFLAGS" => !known.is_some_and(|text| !text.contains("eval") && !text.contains("SHELL")),
+        "RUSTFLAGS" | "CFLAGS" | "LDFLAGS" => value.is_some_and(|word| {
+            word.literals()
+                .any(|text| text.contains("linker=") || text.contains("-wrapper") || text.contains("-fplugin"))
+        }),
+        "PATH" => value.is_some_and(|word| has_open_folder(word)),
+        _ => false,
+    }
+}
+
+/// Whether a search path holds a folder that anybody may write to, or wherever one happens to be.
+fn has_open_folder(word: &Word) -> bool {
+    if let Some(text) = word.known() {
+        return text.split(':').any(is_open_folder);
+    }
+    let open = word.literals().flat_map(|text| text.split(':')).any(|part| !part.is_empty() && is_open_folder(part));
+    let doubled = word.literals().any(|text| text.contains("::"));
+    open || doubled || word.prefix().starts_with(':')
+}
+
+fn is_open_folder(part: &str) -> bool {
+    part.is_empty()
+        || part == "."
+        || part.starts_with("./")
+        || part.starts_with("..")
+        || ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|open| part.starts_with(open))
+}
+
+fn export(look: &Look<'_>) -> Option<Span> {
+    let spec = if look.name == "env" { Spec { short: "uCS", long: &["unset", "chdir"] } } else { PLAIN };
+    for word in operands(look.args(), spec) {
+        let text = word.prefix();
+        if look.name == "env" && !text.contains('=') {
+            return None;
+        }
+        let name = text.split(['=', '+', '[']).next().unwrap_or_default();
+        if name.is_empty() {
+            // A name that is not known may be any; `declare "$x"` too.
+            if word.known().is_none() && matches!(look.name, "export" | "declare" | "typeset" | "readonly") {
+                return Some(word.span);
+            }
+            continue;
+        }
+        let value = text.split_once('=').map(|(_, value)| value);
+        let judged = match (value, word.known()) {
+            // Judged by the value where all of it is known.
+            (Some(value), Some(_)) => is_dangerous(name, Some(&Word::known_text(value, word.span))),
+            (Some(_), None) => is_dangerous(name, Some(&after_equals(word))),
+            (None, _) => is_dangerous(name, None),
+        };
+        if judged {
+            return Some(word.span);
+        }
+    }
+    None
+}
+
+/// The value of `NAME=value` as a word.
+fn after_equals(word: &Word) -> Word {
+    let mut value = word.clone();
+    if let crate::shell::Value::Partial(pieces) = &mut value.value
+        && let Some(crate::shell::Piece::Text(text)) = pieces.first_mut()
+        && let Some((_, rest)) = text.split_once('=')
+    {
+        *text = rest.to_owned();
+    }
+    value
+}
+
+fn read_into(look: &Look<'_>) -> Option<Span> {
+    let dangerous = |text: &str| {
+        let name = text.split('[').next().unwrap_or_default();
+        is_dangerous(name, None) && name != "PATH"
+    };
+    match look.name {
+        "printf" => look.args().first().and_then(|first| match first.known() {
+            Some("-v") => look.args().get(1).filter(|word| dangerous(word.prefix()) || word.known().is_none()),
+            Some(text) => text.strip_prefix("-v").filter(|name| dangerous(name)).map(|_| first),
+            None => None,
+        }),
+        "read" | "mapfile" | "readarray" => {
+            operands(look.args(), Spec { short: "adinNptuOsCc", long: &[] }).find(|word| dangerous(word.prefix()))
+        }
+        "getopts" => look.args().get(1).filter(|word| dangerous(word.prefix())),
+        _ => None,
+    }
+    .map(|word| word.span)
+}

@@ -1,0 +1,462 @@
+//! `code_injection`, second part: code on the command line that starts programs or hides what it does.
+
+use super::{Rule, code};
+use crate::shell::{Group, Language};
+
+const GROUP: Group = Group::CodeInjection;
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "code_injection.program_from_code",
+        group: GROUP,
+        sentence: "code that starts programs walks past every rule about them; write the command itself",
+        programs: &[],
+        matches: |look| look.code().find(starts_program).map(|text| text.word.span),
+        denies: &[
+            "python3 -c 'import os; os.system(\"ls\")'",
+            "python -c 'import subprocess'",
+            "python3 -c 'from os import system'",
+            "perl -e 'system(\"ls\")'",
+            "perl -e 'print `ls`'",
+            "ruby -e 'exec \"ls\"'",
+            "ruby -e '%x(ls)'",
+            "node -e 'require(\"child_process\")'",
+            "php -r 'shell_exec(1);'",
+            "awk 'BEGIN{system(\"ls\")}'",
+            "awk 'BEGIN{\"ls\" | getline x}'",
+            "awk '{print | \"sh\"}' f",
+            "lua -e 'os.execute(1)'",
+            "sed 's/x/ls/e' f",
+            "sed -n '1e ls' f",
+            "vim -c ':!ls' f",
+            "sqlite3 a.db '.shell ls'",
+            "psql -c '\\! ls'",
+            "python3 <<'EOF'\nimport os\nos.popen('ls')\nEOF",
+            "psql -c \"COPY t FROM PROGRAM 'ls'\"",
+            "gdb -batch -ex 'shell ls'",
+        ],
+        allows: &[
+            "python3 -c 'print(1)'",
+            "python3 -c 'print(\"os.system\")'",
+            "perl -ne 'print if /system/'",
+            "awk '/system/ {print $2}' f",
+            "awk '{print $1 \" | \" $2}' f",
+            "sed 's/e/x/g' f",
+            "sed -e 's/a/e/' f",
+            "sed '/^e/d' f",
+            "node -e 'console.log(1)'",
+            "ruby -e 'puts 1'",
+            "vim -c ':wq' f",
+            "awk 'a || b' f",
+            "sed -n '/x/p' f",
+            "sed 's|/usr|/e|' f",
+            "sqlite3 a.db 'SELECT 1'",
+        ],
+    },
+    Rule {
+        id: "code_injection.hidden_code",
+        group: GROUP,
+        sentence: "code that builds more code cannot be judged; write what it builds",
+        programs: &[],
+        matches: |look| look.code().find(hides).map(|text| text.word.span),
+        denies: &[
+            "python3 -c 'exec(\"a\")'",
+            "python3 -c 'eval(x)'",
+            "python3 -c '__import__(\"os\")'",
+            "node -e 'eval(x)'",
+            "node -e 'new Function(x)()'",
+            "perl -e 'eval $x'",
+            "ruby -e 'eval x'",
+            "php -r 'eval($x);'",
+            "python3 -c 'getattr(os, \"sys\" + \"tem\")'",
+            "python3 -c 'globals()[x]'",
+            "pwsh -Command 'iex x'",
+        ],
+        allows: &[
+            "python3 -c 'print(\"eval(x)\")'",
+            "python3 -c 'model.evaluate()'",
+            "node -e 'a.evaluate()'",
+            "python3 -c 'import re; re.compile(1)'",
+        ],
+    },
+    Rule {
+        id: "code_injection.written_by_script",
+        group: GROUP,
+        sentence: "a script command that writes files does so where no redirection shows; use `>` behind the command",
+        programs: &[],
+        matches: |look| look.code().find(writes_file).map(|text| text.word.span),
+        denies: &[
+            "sed -n 'w out' f",
+            "sed 's/a/b/w out' f",
+            "awk '{print > \"/etc/cron.d/x\"}' f",
+            "awk '{print > $1}' f",
+            "sed '/x/w /etc/cron.d/a' f",
+        ],
+        allows: &[
+            "sed 's/w/x/' f",
+            "awk '$1 > 3' f",
+            "awk '{print ($1 > 3)}' f",
+            "awk '{print > \"out.txt\"}' f",
+            "sed -n '/w/p' f",
+        ],
+    },
+];
+
+fn starts_program(text: &code::Text<'_>) -> bool {
+    let whole = text.whole.as_ref();
+    match text.language {
+        Language::Python => {
+            let bare = text.bare();
+            code::imports(
+                &bare,
+                &[
+                    "subprocess",
+                    "pty",
+                    "commands",
+                    "pexpect",
+                    "sh",
+                    "plumbum",
+                    "multiprocessing",
+                    "ctypes",
+                    "invoke",
+                    "fabric",
+                ],
+            ) || code::mentions_any(
+                &bare,
+                &[
+                    "os.system",
+                    "os.popen",
+                    "os.execl",
+                    "os.execv",
+                    "os.execve",
+                    "os.execvp",
+                    "os.execlp",
+                    "os.spawnl",
+                    "os.spawnv",
+                    "os.spawnlp",
+                    "os.posix_spawn",
+                    "os.fork",
+                    "os.startfile",
+                ],
+            ) || from_os(&bare)
+        }
+        Language::Perl => {
+            let bare = text.bare();
+            code::mentions_any(&bare, &["system", "exec", "qx", "fork", "syscall"]) && !only_in_pattern(&bare)
+                || bare.contains('`')
+                || (code::mentions(&bare, "open") && bare.contains('|'))
+        }
+        Language::Ruby => {
+            let bare = text.bare();
+            code::mentions_any(
+                &bare,
+                &["system", "exec", "spawn", "popen", "IO.popen", "Open3", "fork", "syscall", "Kernel"],
+            ) || bare.contains('`')
+                || bare.contains("%x")
+        }
+        Language::JavaScript => {
+            code::mentions_any(
+                &text.bare(),
+                &[
+                    "execSync",
+                    "spawnSync",
+                    "execFile",
+                    "Deno.Command",
+                    "Deno.run",
+                    "Bun.spawn",
+                    "process.binding",
+                    "execFileSync",
+                ],
+            ) || code::mentions_any(whole, &["child_process", "worker_threads", "node:child_process"])
+                && whole.contains("require")
+                || whole
+                    .split(['\'', '"', '`'])
+                    .any(|part| matches!(part, "child_process" | "node:child_process" | "vm" | "node:vm"))
+        }
+        Language::Php => {
+            code::mentions_any(
+                &text.bare(),
+                &["system", "exec", "shell_exec", "passthru", "popen", "proc_open", "pcntl_exec"],
+            ) || text.bare().contains('`')
+        }
+        Language::Lua => code::mentions_any(&text.bare(), &["os.execute", "io.popen", "execute", "popen"]),
+        Language::Awk => awk_starts(whole),
+        Language::Sed => sed_commands(whole).any(|(command, _)| command == 'e') || sed_flags(whole, 'e'),
+        Language::Editor => {
+            whole.contains('!')
+                || code::mentions_any(
+                    whole,
+                    &[
+                        "system",
+                        "shell",
+                        "sh",
+                        "term",
+                        "terminal",
+                        "python",
+                        "python3",
+                        "py3",
+                        "lua",
+                        "perl",
+                        "ruby",
+                        "call-process",
+                        "shell-command",
+                        "start-process",
+                        "job_start",
+                        "libcall",
+                    ],
+                )
+        }
+        Language::Sql => {
+            whole.trim_start().starts_with("\\!")
+                || code::mentions_any(
+                    whole,
+                    &[
+                        ".shell",
+                        ".system",
+                        "xp_cmdshell",
+                        "sys_exec",
+                        "pg_execute_server_program",
+                        "load_extension",
+                        ".load",
+                    ],
+                )
+                || (code::mentions_any(&whole.to_ascii_lowercase(), &["program"])
+                    && code::mentions(&whole.to_ascii_lowercase(), "copy"))
+                || whole.contains("\\!")
+        }
+        Language::PowerShell => code::mentions_any(
+            &whole.to_ascii_lowercase(),
+            &["start-process", "saps", "invoke-command", "icm", "cmd", "cmd.exe"],
+        ),
+        Language::Make => whole.contains("$(shell") || whole.contains("!="),
+        Language::Other => code::mentions_any(
+            whole,
+            &[
+                "system",
+                "exec",
+                "shell",
+                "spawn",
+                "popen",
+                "os:cmd",
+                "System.cmd",
+                "run",
+                "do shell script",
+                "esyscmd",
+                "syscmd",
+                "pipe",
+            ],
+        ),
+        _ => false,
+    }
+}
+
+/// `from os import system`.
+fn from_os(bare: &str) -> bool {
+    bare.split([';', '\n']).map(str::trim).any(|statement| {
+        statement.strip_prefix("from os import").is_some_and(|names| {
+            names.contains('*')
+                || code::mentions_any(
+                    names,
+                    &["system", "popen", "execv", "execl", "execvp", "execve", "fork", "spawnl", "spawnv"],
+                )
+        })
+    })
+}
+
+/// `/system/`: the name stands in a pattern only.
+fn only_in_pattern(bare: &str) -> bool {
+    let mut outside = String::new();
+    for (at, part) in bare.split('/').enumerate() {
+        if at % 2 == 0 {
+            outside.push_str(part);
+            outside.push(' ');
+        }
+    }
+    bare.contains('/') && !code::mentions_any(&outside, &["system", "exec", "qx", "fork", "syscall"])
+}
+
+/// `system(…)`, and pipes to and from commands outside strings and patterns.
+fn awk_starts(whole: &str) -> bool {
+    let bare = without_awk_text(whole);
+    let pipes = bare.replace("||", "  ");
+    code::mentions(&bare, "system") || pipes.contains('|') || bare.contains("@load")
+}
+
+/// awk without its strings, and without patterns where they can be told from division.
+fn without_awk_text(whole: &str) -> String {
+    let mut bare = String::with_capacity(whole.len());
+    let mut chars = whole.chars();
+    let mut before = '{';
+    while let Some(c) = chars.next() {
+        let pattern = c == '/' && matches!(before, '{' | '(' | ',' | '~' | '!' | '&' | '|' | ';' | '\n' | '}');
+        if c == '"' || pattern {
+            let mut escaped = false;
+            for inner in chars.by_ref() {
+                match inner {
+                    _ if escaped => escaped = false,
+                    '\\' => escaped = true,
+                    _ if inner == c => break,
+                    _ => {}
+                }
+            }
+            bare.push_str("\"\"");
+            before = '"';
+            continue;
+        }
+        bare.push(c);
+        if !c.is_whitespace() || c == '\n' {
+            before = c;
+        }
+    }
+    bare
+}
+
+/// The commands of a sed script, each with what follows it. A script is taken apart at newlines and semicolons; addresses and
+/// substitutions are stepped over, so that a letter in them is none.
+pub(super) fn sed_commands(script: &str) -> impl Iterator<Item = (char, &str)> {
+    let mut rest = script;
+    std::iter::from_fn(move || {
+        loop {
+            rest = rest.trim_start_matches([' ', '\t', '\n', ';', '{', '}', '!']);
+            let first = rest.chars().next()?;
+            if first.is_ascii_digit() || matches!(first, '$' | ',' | '+' | '~') {
+                rest = rest.get(1..).unwrap_or_default();
+            } else if first == '/' {
+                rest = after_delimited(rest.get(1..).unwrap_or_default(), '/');
+                rest = rest.trim_start_matches(['I', 'M']);
+            } else if first == '\\' {
+                let delimiter = rest.chars().nth(1)?;
+                rest = after_delimited(rest.get(1 + delimiter.len_utf8()..).unwrap_or_default(), delimiter);
+            } else {
+                break;
+            }
+        }
+        let command = rest.chars().next()?;
+        let mut tail = rest.get(command.len_utf8()..).unwrap_or_default();
+        if matches!(command, 's' | 'y') {
+            let delimiter = tail.chars().next()?;
+            tail = after_delimited(tail.get(delimiter.len_utf8()..).unwrap_or_default(), delimiter);
+            tail = after_delimited(tail, delimiter);
+        }
+        let end = match command {
+            'a' | 'i' | 'c' | 'w' | 'W' | 'r' | 'R' | 'e' => tail.find('\n').unwrap_or(tail.len()),
+            _ => tail.find([';', '\n', '}']).unwrap_or(tail.len()),
+        };
+        rest = tail.get(end..).unwrap_or_default();
+        Some((command, tail.get(..end).unwrap_or_default()))
+    })
+}
+
+fn after_delimited(text: &str, delimiter: char) -> &str {
+    let mut escaped = false;
+    let mut class = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '[' => class = true,
+            ']' => class = false,
+            _ if c == delimiter && !class => return text.get(at + c.len_utf8()..).unwrap_or_default(),
+            _ => {}
+        }
+    }
+    ""
+}
+
+/// Whether a substitution has this flag.
+fn sed_flags(script: &str, flag: char) -> bool {
+    sed_commands(script).any(|(command, tail)| {
+        command == 's'
+            && tail
+                .chars()
+                .take_while(|c| !c.is_whitespace())
+                .take_while(|c| flag == 'w' || *c != 'w')
+                .any(|c| c == flag)
+    })
+}
+
+fn hides(text: &code::Text<'_>) -> bool {
+    let bare = text.bare();
+    match text.language {
+        Language::Python => {
+            ["exec(", "eval(", "compile(", "exec (", "eval ("].iter().any(|call| calls(&bare, call))
+                || code::mentions_any(
+                    &bare,
+                    &[
+                        "__import__",
+                        "importlib",
+                        "import_module",
+                        "__builtins__",
+                        "builtins",
+                        "marshal.loads",
+                        "globals",
+                        "runpy",
+                    ],
+                )
+                || (code::mentions(&bare, "getattr") && code::mentions(&bare, "os"))
+                || (code::mentions_any(&bare, &["pickle.loads", "pickle.load"]))
+        }
+        Language::JavaScript => code::mentions_any(
+            &bare,
+            &["eval", "Function", "runInThisContext", "runInNewContext", "constructor", "mainModule"],
+        ),
+        Language::Perl | Language::Ruby | Language::Php => {
+            code::mentions_any(&bare, &["eval", "instance_eval", "class_eval", "assert", "create_function", "send"])
+        }
+        Language::Lua => code::mentions_any(&bare, &["load", "loadstring", "dofile"]),
+        Language::PowerShell => code::mentions_any(
+            &bare.to_ascii_lowercase(),
+            &["iex", "invoke-expression", "frombase64string", "-encodedcommand"],
+        ),
+        _ => false,
+    }
+}
+
+/// Whether a call stands in code as a name of its own, not as a method.
+fn calls(bare: &str, call: &str) -> bool {
+    bare.match_indices(call).any(|(at, _)| {
+        !bare
+            .get(..at)
+            .and_then(|before| before.chars().next_back())
+            .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+    })
+}
+
+fn writes_file(text: &code::Text<'_>) -> bool {
+    match text.language {
+        Language::Sed => {
+            sed_commands(&text.whole).any(|(command, _)| matches!(command, 'w' | 'W')) || sed_flags(&text.whole, 'w')
+        }
+        Language::Awk => {
+            awk_redirects(&text.whole)
+                && text.whole.split('>').skip(1).any(|target| !is_plain_file(target.trim_start_matches(['>', ' '])))
+        }
+        _ => false,
+    }
+}
+
+/// `"name.txt"`: a file of the folder, by its name.
+fn is_plain_file(target: &str) -> bool {
+    target
+        .strip_prefix('"')
+        .and_then(|rest| rest.split_once('"'))
+        .is_some_and(|(name, _)| !name.starts_with(['/', '~', '.', '|']) && !name.contains(".."))
+}
+
+/// `print … > "file"`: a sign of more in a statement that prints, outside parentheses.
+fn awk_redirects(whole: &str) -> bool {
+    let bare = without_awk_text(whole);
+    bare.split([';', '\n', '}', '{']).any(|statement| {
+        let statement = statement.trim_start();
+        let mut depth = 0_usize;
+        statement.starts_with("print")
+            && statement.chars().any(|c| {
+                match c {
+                    '(' => depth += 1,
+                    ')' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                c == '>' && depth == 0
+            })
+    })
+}

@@ -1,0 +1,724 @@
+//! `package_install`: installing software. Where an approver exists, it is asked instead.
+
+use super::args::{Arg, Spec, args, one_of, only_help, subcommand};
+use super::{Look, Rule};
+use crate::shell::{Group, Span, Word};
+
+const GROUP: Group = Group::PackageInstall;
+
+const SENTENCE: &str = "installing software brings in code that nobody here has read; ask for an approval";
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "package_install.manager",
+        group: GROUP,
+        sentence: SENTENCE,
+        programs: &[
+            "pip",
+            "pipx",
+            "uv",
+            "conda",
+            "mamba",
+            "micromamba",
+            "poetry",
+            "pdm",
+            "pipenv",
+            "rye",
+            "hatch",
+            "npm",
+            "pnpm",
+            "yarn",
+            "bun",
+            "deno",
+            "corepack",
+            "apk",
+            "apt",
+            "apt-get",
+            "aptitude",
+            "dpkg",
+            "yum",
+            "dnf",
+            "microdnf",
+            "tdnf",
+            "zypper",
+            "rpm",
+            "pacman",
+            "yay",
+            "paru",
+            "brew",
+            "port",
+            "gem",
+            "bundle",
+            "bundler",
+            "cargo",
+            "go",
+            "snap",
+            "flatpak",
+            "nix",
+            "nix-env",
+            "nix-shell",
+            "composer",
+            "dotnet",
+            "nuget",
+            "luarocks",
+            "cpan",
+            "cpanm",
+            "opam",
+            "cabal",
+            "stack",
+            "choco",
+            "scoop",
+            "winget",
+            "emerge",
+            "xbps-install",
+            "pkg",
+            "pkg_add",
+            "asdf",
+            "mise",
+            "nvm",
+            "fnm",
+            "volta",
+            "rustup",
+            "sdk",
+            "gh",
+            "vcpkg",
+            "conan",
+            "tlmgr",
+            "guix",
+            "opkg",
+            "swupd",
+            "eopkg",
+            "helm",
+            "krew",
+            "code",
+            "dnf5",
+            "slackpkg",
+            "installpkg",
+            "urpmi",
+            "apt-fast",
+            "gdebi",
+            "alien",
+            "installer",
+            "softwareupdate",
+            "mas",
+            "spack",
+            "pixi",
+            "julia",
+            "rvm",
+            "rbenv",
+            "pyenv",
+            "jabba",
+            "claude",
+            "terraform-install",
+            "add-apt-repository",
+            "apt-add-repository",
+            "apt-key",
+        ],
+        matches: manager,
+        denies: &[
+            "pip install x",
+            "pip3 install x",
+            "pip3.11 install x",
+            "pip -q install x",
+            "pip uninstall x",
+            "pip download x",
+            "pipx install x",
+            "pipx run x",
+            "uv pip install x",
+            "uv add x",
+            "uv tool install x",
+            "uv tool run x",
+            "conda install x",
+            "poetry add x",
+            "poetry install",
+            "npm install",
+            "npm i x",
+            "npm ci",
+            "npm uninstall x",
+            "npm exec x",
+            "npm add x",
+            "npm --prefix d install x",
+            "pnpm add x",
+            "pnpm i",
+            "pnpm dlx x",
+            "yarn add x",
+            "yarn",
+            "yarn global add x",
+            "yarn dlx x",
+            "bun add x",
+            "bun x y",
+            "apk add x",
+            "apk del x",
+            "apt install x",
+            "apt-get -y install x",
+            "apt update",
+            "apt remove x",
+            "aptitude install x",
+            "dpkg -i x.deb",
+            "yum install x",
+            "dnf -y install x",
+            "zypper in x",
+            "rpm -ivh x.rpm",
+            "pacman -S x",
+            "pacman -Syu",
+            "brew install x",
+            "brew upgrade",
+            "port install x",
+            "gem install x",
+            "bundle install",
+            "bundle",
+            "cargo install x",
+            "go install x@latest",
+            "go get x",
+            "snap install x",
+            "flatpak install x",
+            "nix-env -iA x",
+            "nix profile install x",
+            "nix run x",
+            "nix-shell -p x",
+            "composer require x",
+            "dotnet tool install x",
+            "dotnet add package x",
+            "luarocks install x",
+            "cpan x",
+            "cpanm x",
+            "opam install x",
+            "cabal install x",
+            "choco install x",
+            "winget install x",
+            "emerge x",
+            "rustup toolchain install nightly",
+            "gh extension install a/b",
+            "/usr/bin/pip install x",
+            "p''ip install x",
+            "FOO=1 npm install x",
+            "pip $x",
+            "npm \"$x\" y",
+            "nvm install 20",
+        ],
+        allows: &[
+            "pip list",
+            "pip --version",
+            "pip show x",
+            "pip freeze",
+            "npm test",
+            "npm run build",
+            "npm ls",
+            "npm init -y",
+            "pnpm run build",
+            "yarn test",
+            "yarn run build",
+            "apt list --installed",
+            "apt search x",
+            "apt-cache show x",
+            "dpkg -l",
+            "rpm -qa",
+            "pacman -Q",
+            "pacman -Ss x",
+            "brew list",
+            "gem list",
+            "bundle exec rspec",
+            "cargo build",
+            "cargo test",
+            "cargo add x",
+            "go build ./...",
+            "go test ./...",
+            "uv run pytest",
+            "poetry run x",
+            "echo pip install x",
+            "git commit -m 'npm install x'",
+            "grep 'apt install' README.md",
+            "dotnet build",
+            "nix build",
+            "conda list",
+            "npm view x",
+            "composer validate",
+            "bun test",
+            "deno fmt",
+        ],
+    },
+    Rule {
+        id: "package_install.runner",
+        group: GROUP,
+        sentence: "the command downloads a package and runs it; ask for an approval",
+        programs: &[
+            "npx",
+            "uvx",
+            "pnpx",
+            "bunx",
+            "pkgx",
+            "dlx",
+            "jbang",
+            "cargo-binstall",
+            "easy_install",
+            "ensurepip",
+            "get-pip.py",
+            "npm-cli",
+            "nbx",
+            "degit",
+            "create-react-app",
+        ],
+        matches: |look| if only_help(look.args()) || look.args().is_empty() { None } else { Some(look.program()) },
+        denies: &["npx cowsay", "npx -y cowsay", "uvx ruff", "bunx x", "pnpx x", "easy_install x", "env npx x"],
+        allows: &["npx --version", "echo npx x", "ls npx"],
+    },
+    Rule {
+        id: "package_install.python_module",
+        group: GROUP,
+        sentence: SENTENCE,
+        programs: &["python", "py", "pypy", "perl", "ruby", "rscript", "r"],
+        matches: module,
+        denies: &[
+            "python -m pip install x",
+            "python3 -m pip install x",
+            "python3.12 -mpip install x",
+            "python -m ensurepip",
+            "python setup.py install",
+            "perl -MCPAN -e 1",
+            "python3 -I -m pip install x",
+            "python -m easy_install x",
+            "python3 -m pipx run x",
+            "Rscript -e 'install.packages(\"x\")'",
+        ],
+        allows: &[
+            "python -m pip list",
+            "python3 -m pytest",
+            "python3 -m venv .venv",
+            "python setup.py test",
+            "python3 -c 'print(\"pip install\")'",
+        ],
+    },
+];
+
+/// `(programs, subcommands)`: what these programs do by these words installs.
+const COMMANDS: &[(&[&str], &[&str])] = &[
+    (&["pip"], &["install", "uninstall", "download", "wheel"]),
+    (
+        &["pipx"],
+        &["install", "run", "inject", "upgrade", "reinstall", "uninstall", "install-all", "upgrade-all", "runpip"],
+    ),
+    (&["uv", "rye", "pixi"], &["add", "sync", "remove", "install", "global"]),
+    (&["conda", "mamba", "micromamba"], &["install", "create", "update", "upgrade", "remove", "uninstall"]),
+    (&["poetry", "pdm", "pipenv", "hatch"], &["add", "install", "remove", "update", "sync", "upgrade", "uninstall"]),
+    (
+        &["npm"],
+        &[
+            "install",
+            "i",
+            "in",
+            "ins",
+            "inst",
+            "insta",
+            "instal",
+            "isnt",
+            "isnta",
+            "isntal",
+            "isntall",
+            "add",
+            "a",
+            "ci",
+            "clean-install",
+            "ic",
+            "install-clean",
+            "install-test",
+            "it",
+            "install-ci-test",
+            "cit",
+            "uninstall",
+            "un",
+            "unlink",
+            "remove",
+            "rm",
+            "r",
+            "update",
+            "up",
+            "upgrade",
+            "udpate",
+            "exec",
+            "x",
+            "link",
+            "ln",
+            "rebuild",
+            "rb",
+            "create",
+            "innit",
+            "audit-fix",
+        ],
+    ),
+    (
+        &["pnpm"],
+        &[
+            "add",
+            "install",
+            "i",
+            "dlx",
+            "remove",
+            "rm",
+            "uninstall",
+            "un",
+            "update",
+            "up",
+            "upgrade",
+            "create",
+            "link",
+            "import",
+            "install-test",
+            "it",
+            "env",
+            "x",
+        ],
+    ),
+    (&["yarn"], &["add", "install", "global", "dlx", "create", "remove", "upgrade", "up", "link", "import", "unplug"]),
+    (&["bun"], &["add", "install", "i", "a", "x", "create", "c", "remove", "rm", "update", "link", "upgrade"]),
+    (&["deno"], &["install", "add", "i", "upgrade", "remove", "uninstall"]),
+    (&["corepack"], &["enable", "prepare", "install", "use", "up"]),
+    (&["apk"], &["add", "del", "upgrade", "fix", "update"]),
+    (
+        &["apt", "apt-get", "aptitude", "apt-fast"],
+        &[
+            "install",
+            "remove",
+            "purge",
+            "autoremove",
+            "autopurge",
+            "upgrade",
+            "full-upgrade",
+            "dist-upgrade",
+            "safe-upgrade",
+            "build-dep",
+            "reinstall",
+            "update",
+            "edit-sources",
+            "satisfy",
+            "source",
+            "download",
+            "dselect-upgrade",
+        ],
+    ),
+    (
+        &["yum", "dnf", "dnf5", "microdnf", "tdnf"],
+        &[
+            "install",
+            "remove",
+            "erase",
+            "update",
+            "upgrade",
+            "reinstall",
+            "downgrade",
+            "localinstall",
+            "groupinstall",
+            "group",
+            "module",
+            "swap",
+            "autoremove",
+            "distro-sync",
+            "builddep",
+            "copr",
+            "in",
+            "rm",
+            "up",
+            "update-minimal",
+        ],
+    ),
+    (
+        &["zypper"],
+        &[
+            "install",
+            "in",
+            "remove",
+            "rm",
+            "update",
+            "up",
+            "dup",
+            "dist-upgrade",
+            "patch",
+            "addrepo",
+            "ar",
+            "install-new-recommends",
+            "inr",
+            "source-install",
+            "si",
+        ],
+    ),
+    (
+        &["brew"],
+        &[
+            "install",
+            "uninstall",
+            "remove",
+            "rm",
+            "upgrade",
+            "reinstall",
+            "tap",
+            "cask",
+            "link",
+            "bundle",
+            "update",
+            "autoremove",
+        ],
+    ),
+    (
+        &["port", "pkg", "opkg", "swupd", "eopkg", "slackpkg", "guix", "spack"],
+        &[
+            "install",
+            "uninstall",
+            "remove",
+            "delete",
+            "upgrade",
+            "update",
+            "selfupdate",
+            "bundle-add",
+            "add",
+            "autoremove",
+        ],
+    ),
+    (&["gem"], &["install", "i", "uninstall", "update", "fetch", "exec"]),
+    (&["bundle", "bundler"], &["install", "add", "update", "remove", "i", "plugin"]),
+    (&["cargo"], &["install", "uninstall", "binstall"]),
+    (&["go"], &["install", "get"]),
+    (
+        &[
+            "snap", "flatpak", "choco", "scoop", "winget", "mas", "luarocks", "opam", "cabal", "stack", "vcpkg",
+            "conan", "tlmgr", "krew", "asdf", "mise", "nvm", "fnm", "volta", "sdk", "rvm", "rbenv", "pyenv", "jabba",
+            "code",
+        ],
+        &[
+            "install",
+            "uninstall",
+            "remove",
+            "update",
+            "upgrade",
+            "refresh",
+            "i",
+            "get",
+            "use",
+            "add",
+            "plugin",
+            "reinstall",
+            "--install-extension",
+        ],
+    ),
+    (&["composer"], &["require", "install", "global", "update", "remove", "create-project"]),
+    (&["nuget"], &["install", "update", "restore"]),
+    (&["helm"], &["install", "upgrade", "plugin"]),
+    (&["softwareupdate"], &["-i", "--install"]),
+];
+
+/// Programs that install whatever they are called for.
+const ALWAYS: &[&str] = &[
+    "emerge",
+    "xbps-install",
+    "pkg_add",
+    "cpan",
+    "cpanm",
+    "installpkg",
+    "urpmi",
+    "gdebi",
+    "alien",
+    "installer",
+    "yay",
+    "paru",
+    "add-apt-repository",
+    "apt-add-repository",
+    "apt-key",
+];
+
+/// Options of package managers that take a value before the subcommand.
+const OWN: Spec = Spec {
+    short: "Cot",
+    long: &[
+        "prefix",
+        "registry",
+        "dir",
+        "cwd",
+        "filter",
+        "python",
+        "log",
+        "proxy",
+        "cert",
+        "cache-dir",
+        "root",
+        "color",
+        "config",
+        "manifest-path",
+        "project",
+        "directory",
+        "workspace",
+        "userconfig",
+        "installroot",
+        "releasever",
+        "repository",
+        "-C",
+    ],
+};
+
+fn manager(look: &Look<'_>) -> Option<Span> {
+    let (name, words) = (look.name, look.args());
+    if only_help(words) {
+        return None;
+    }
+    if ALWAYS.contains(&name) {
+        let lists =
+            words.iter().any(|word| matches!(word.known(), Some("-l" | "list" | "-Q" | "-Qs" | "-Ss" | "search")));
+        return if words.is_empty() || lists { None } else { Some(look.program()) };
+    }
+    match name {
+        "dpkg" | "rpm" | "pacman" | "nix-env" | "nix-shell" => return by_letters(name, words),
+        "nix" => {
+            return by_pairs(
+                words,
+                &[
+                    ("profile", &["install", "add", "upgrade", "remove"]),
+                    ("run", &[]),
+                    ("shell", &[]),
+                    ("develop", &[]),
+                ],
+            );
+        }
+        "dotnet" => {
+            return by_pairs(
+                words,
+                &[
+                    ("tool", &["install", "update", "uninstall", "restore"]),
+                    ("add", &["package"]),
+                    ("workload", &["install", "update"]),
+                    ("new", &["install"]),
+                ],
+            );
+        }
+        "rustup" => {
+            return by_pairs(
+                words,
+                &[
+                    ("toolchain", &["install", "add", "uninstall"]),
+                    ("component", &["add"]),
+                    ("target", &["add"]),
+                    ("update", &[]),
+                    ("install", &[]),
+                    ("self", &["update"]),
+                ],
+            );
+        }
+        "gh" | "claude" => {
+            return by_pairs(
+                words,
+                &[("extension", &["install", "upgrade"]), ("ext", &["install", "upgrade"]), ("plugin", &["install"])],
+            );
+        }
+        "uv" => {
+            if let Some(span) = by_pairs(
+                words,
+                &[
+                    ("pip", &["install", "uninstall", "sync"]),
+                    ("tool", &["install", "run", "upgrade", "uninstall"]),
+                    ("python", &["install"]),
+                    ("self", &["update"]),
+                ],
+            ) {
+                return Some(span);
+            }
+            if words.iter().any(|word| matches!(word.known(), Some("--with"))) {
+                return Some(look.program());
+            }
+        }
+        // Without a subcommand they install what the project lists.
+        "yarn" | "bundle" | "bundler" if words.iter().all(|word| word.prefix().starts_with('-')) => {
+            return Some(look.program());
+        }
+        _ => {}
+    }
+    // `cargo +nightly install`.
+    let toolchain = words.first().is_some_and(|word| word.prefix().starts_with('+'));
+    let (word, _) = subcommand(words.get(usize::from(toolchain)..).unwrap_or_default(), OWN)?;
+    let listed =
+        COMMANDS.iter().filter(|(programs, _)| programs.contains(&name)).any(|(_, commands)| one_of(word, commands));
+    let option = name == "code" && words.iter().any(|word| word.prefix().starts_with("--install-extension"));
+    (listed || option).then_some(word.span)
+}
+
+/// `dpkg -i`, `rpm -U`, `pacman -S`: what is done is a letter.
+fn by_letters(name: &str, words: &[Word]) -> Option<Span> {
+    args(words, Spec { short: "", long: &[] }).find_map(|arg| match arg {
+        Arg::Short(letter, _, word) => {
+            let text = word.prefix();
+            let installs = match name {
+                "dpkg" => matches!(letter, 'i' | 'r' | 'P') && text.len() == 2,
+                "rpm" => matches!(letter, 'i' | 'U' | 'F' | 'e') && !text.contains('q') && !text.contains('V'),
+                "pacman" => matches!(letter, 'S' | 'U' | 'R') && !text.contains(['s', 'i', 'l', 'g']),
+                "nix-env" => matches!(letter, 'i' | 'u' | 'e'),
+                _ => letter == 'p',
+            };
+            (installs && text.starts_with('-')).then_some(word.span)
+        }
+        Arg::Long(name, _, word) => matches!(
+            name,
+            "install"
+                | "unpack"
+                | "remove"
+                | "purge"
+                | "configure"
+                | "upgrade"
+                | "freshen"
+                | "erase"
+                | "sync"
+                | "packages"
+                | "uninstall"
+                | "import"
+        )
+        .then_some(word.span),
+        Arg::Open(word) => Some(word.span),
+        Arg::Operand(_) => None,
+    })
+}
+
+/// Two words say what is done; where none are listed, the first alone.
+fn by_pairs(words: &[Word], pairs: &[(&str, &[&str])]) -> Option<Span> {
+    let (first, rest) = subcommand(words, OWN)?;
+    pairs.iter().find_map(|(name, commands)| {
+        if !one_of(first, &[*name]) {
+            return None;
+        }
+        if commands.is_empty() || first.known().is_none() {
+            return Some(first.span);
+        }
+        subcommand(rest, OWN).filter(|(word, _)| one_of(word, commands)).map(|(word, _)| word.span)
+    })
+}
+
+fn module(look: &Look<'_>) -> Option<Span> {
+    let words = look.args();
+    for (at, word) in words.iter().enumerate() {
+        let text = word.prefix();
+        let (module, rest) = if text == "-m"
+            || (text.starts_with('-') && !text.starts_with("--") && text.ends_with('m') && text.len() <= 4)
+        {
+            (words.get(at + 1).map(Word::prefix), words.get(at + 2..))
+        } else if let Some(attached) = text.strip_prefix("-m").filter(|attached| !attached.is_empty()) {
+            (Some(attached), words.get(at + 1..))
+        } else {
+            (None, None)
+        };
+        match module {
+            Some("ensurepip" | "easy_install" | "pipx" | "conda") => return Some(word.span),
+            Some("pip") => {
+                let (command, _) = subcommand(rest.unwrap_or_default(), OWN)?;
+                return one_of(command, &["install", "uninstall", "download", "wheel"]).then_some(command.span);
+            }
+            _ => {}
+        }
+        if text.ends_with("setup.py") {
+            return words
+                .get(at + 1..)?
+                .iter()
+                .find(|word| one_of(word, &["install", "develop", "easy_install"]))
+                .map(|word| word.span);
+        }
+        if text == "-MCPAN"
+            || (matches!(look.name, "rscript" | "r")
+                && ["install.packages", "install_github", "BiocManager"].iter().any(|call| text.contains(call)))
+        {
+            return Some(word.span);
+        }
+    }
+    None
+}

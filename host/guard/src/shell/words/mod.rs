@@ -1,0 +1,10 @@
+//! What words become: quotes taken off, braces and values put in, fields split. What cannot be known stays a gap in the word.
+
+mod brace;
+mod build;
+mod expand;
+mod fold;
+mod values;
+
+pub(super) use fold::decode_base64;
+pub(super) use values::Values;

@@ -1,0 +1,388 @@
+//! What really runs was seen: generated commands are run by real shells in an empty folder, with a PATH of stand-ins that do
+//! nothing, and every program that says so and every one in the shell's own trace has to be among those that the scanner saw.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+use caisson_guard::shell::{Dialect, Seen, see};
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A small generator, so that a failure can be repeated from its number.
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % end as u64).unwrap()
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len())]
+    }
+}
+
+/// Stand-ins: `p…` succeed, `q…` fail.
+const PROGRAMS: [&str; 12] = ["p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "q0", "q1"];
+
+/// Pieces that are put together at random: most results are no commands at all, the rest are what nobody would write.
+const SOUP: [&str; 118] = [
+    "p0",
+    "p1",
+    "p2",
+    "p3",
+    "p4",
+    "p5",
+    "p6",
+    "p7",
+    "p8",
+    "p9",
+    "q0",
+    " p1 ",
+    " p2 ",
+    "\np3 ",
+    ";p4 ",
+    "&p5 ",
+    "|p6 ",
+    "(p7 ",
+    "{ p8 ",
+    "$(p9 ",
+    "`p0 ",
+    " ",
+    " ",
+    " ",
+    "\n",
+    "\n",
+    ";",
+    ";",
+    "&",
+    "&&",
+    "||",
+    "|",
+    "|&",
+    "(",
+    ")",
+    ")",
+    "((",
+    "))",
+    "{ ",
+    "; }",
+    "}",
+    "[[ ",
+    " ]]",
+    "[",
+    "]",
+    "$(",
+    "`",
+    "`",
+    "${",
+    "}",
+    "$((",
+    "))",
+    "<(",
+    ">(",
+    "$'",
+    "'",
+    "'",
+    "'",
+    "\"",
+    "\"",
+    "\"",
+    "\\",
+    "\\\n",
+    "\\\\",
+    "\\'",
+    "\\\"",
+    "\\`",
+    "\\$",
+    "$",
+    "$x",
+    "${x:-",
+    "${x}",
+    "${x#",
+    "${x/",
+    "x=",
+    "x+=(",
+    "x=p1;",
+    "x[",
+    "if ",
+    " then ",
+    ";fi",
+    " else ",
+    "for x in ",
+    ";do ",
+    ";done",
+    "until ",
+    "while q0;",
+    "case x in ",
+    ";esac",
+    ";;",
+    ";&",
+    ";;&",
+    "g() ",
+    "function g ",
+    "<<E",
+    "<<-E",
+    "<<'E'",
+    "<<\\E",
+    "\nE\n",
+    "E\n",
+    "\tE\n",
+    "<<<",
+    "<",
+    ">x",
+    ">&",
+    "&>x",
+    "2>&1",
+    "{x}>x",
+    "#",
+    " #",
+    "!",
+    "! ",
+    "time ",
+    "coproc ",
+    "~",
+    "*",
+    "{",
+    ",",
+];
+
+fn soup(dice: &mut Dice) -> String {
+    let length = 2 + dice.below(22);
+    (0..length).map(|_| dice.pick(&SOUP)).collect()
+}
+
+/// A command that is well formed, down to a depth.
+fn command(dice: &mut Dice, depth: usize) -> String {
+    let program = dice.pick(&PROGRAMS).to_owned();
+    if depth == 0 {
+        return format!("{program} {}", word(dice, 0));
+    }
+    let one = command(dice, depth - 1);
+    let two = command(dice, depth - 1);
+    match dice.below(24) {
+        0 => format!("{one}; {two}"),
+        1 => format!("{one} && {two}"),
+        2 => format!("{one} || {two}"),
+        3 => format!("{one} | {two}"),
+        // Without the blank, two brackets could also open arithmetic, which is refused.
+        4 => format!("( {one}; {two})"),
+        5 => format!("{{ {one}; {two}; }}"),
+        6 => format!("if {one}; then {two}; else {program} x; fi"),
+        7 => format!("for v in 1 2; do {one}; done"),
+        8 => format!("until {program} || p1; do {one}; done"),
+        9 => format!("case x in x) {one};; *) {two};; esac"),
+        10 => format!("g() {{ {one}; }}; g"),
+        11 => format!("{program} \"$( {one})\""),
+        12 => format!("{program} `p2 x`; {one}"),
+        13 => format!("v={program}; $v {}; {one}", word(dice, depth)),
+        14 => format!("eval '{program} x'; {one}"),
+        15 => format!("sh -c '{program} $0'; {one}"),
+        16 => format!("cat <<E\n$({program} a)\nE\n{one}"),
+        17 => format!("env A=1 {program} x; {one}"),
+        18 => format!("echo {program} x | sh; {one}"),
+        19 => format!("${{unset:-{program}}} x; {one}"),
+        20 => format!("{program} >x 2>&1 <<'E' && {one}\n$(p9)\nE\n{two}"),
+        21 => format!("timeout 5 nice {program} x; {one}"),
+        22 => format!("echo a b | xargs {program}; {one}"),
+        _ => format!("{program} {} {}; {one}", word(dice, depth), word(dice, depth)),
+    }
+}
+
+fn word(dice: &mut Dice, depth: usize) -> String {
+    let program = dice.pick(&PROGRAMS);
+    match if depth == 0 { dice.below(6) } else { dice.below(12) } {
+        0 => "a".to_owned(),
+        1 => "'; p3 $(p4) '".to_owned(),
+        2 => "\"; p5\"".to_owned(),
+        3 => "\\;".to_owned(),
+        4 => "a#b".to_owned(),
+        5 => "$HOME".to_owned(),
+        6 => format!("$({program} x)"),
+        7 => format!("\"$({program} \"y\")\""),
+        8 => format!("${{v:-$({program})}}"),
+        9 => format!("$((1 + $({program}; echo 1)))"),
+        10 => format!("`{program} \"\\`p6\\`\"`"),
+        _ => format!("x{program}"),
+    }
+}
+
+/// A folder with stand-ins in `bin`, and an empty one to run in.
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let place = std::env::temp_dir().join(format!("caisson-shell-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&place);
+        fs::create_dir_all(place.join("bin")).unwrap();
+        fs::create_dir_all(place.join("work")).unwrap();
+        for program in PROGRAMS {
+            let (path, log) = (place.join("bin").join(program), place.join("log"));
+            let status = u8::from(program.starts_with('q'));
+            fs::write(&path, format!("#!/bin/sh\necho {program} >>{}\nexit {status}\n", log.display())).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        for program in ["cat", "env", "nice", "timeout", "xargs"] {
+            symlink(Path::new("/usr/bin").join(program), place.join("bin").join(program)).unwrap();
+        }
+        symlink("/bin/sh", place.join("bin/sh")).unwrap();
+        Self(place)
+    }
+
+    /// Runs a text and returns the programs that ran: those that say so themselves, and those in the trace of bash, which quotes
+    /// names so that they cannot be mistaken. Limits of time, memory and file size hold whatever the
+    /// text turns out to be.
+    fn run(&self, shell: &str, text: &str) -> BTreeSet<String> {
+        let _ = fs::remove_file(self.0.join("log"));
+        let output = Command::new("/bin/bash")
+            .args([
+                "-c",
+                "ulimit -t 2 -v 400000 -f 64 -n 64; exec /usr/bin/timeout -s KILL 2 \"$@\"",
+                "limits",
+                shell,
+                "-xc",
+                text,
+            ])
+            .current_dir(self.0.join("work"))
+            .env_clear()
+            .env("PATH", self.0.join("bin"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap();
+        let trace = String::from_utf8_lossy(&output.stderr).into_owned();
+        let log = fs::read_to_string(self.0.join("log")).unwrap_or_default();
+        let mut ran: BTreeSet<String> = log.lines().map(str::to_owned).collect();
+        for line in trace.lines().filter(|line| line.starts_with('+') && shell.ends_with("bash")) {
+            let command = line.trim_start_matches('+').trim_start();
+            let first = command.split(' ').next().unwrap_or_default();
+            ran.insert(first.to_owned());
+        }
+        ran.retain(|name| PROGRAMS.contains(&name.as_str()));
+        ran
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The names that the scanner saw; none where a program is unknown, which denies whatever else there is.
+fn names(seen: &Seen) -> Option<BTreeSet<String>> {
+    if seen.invocations.iter().any(|one| one.unknown_program()) {
+        return None;
+    }
+    Some(seen.invocations.iter().filter_map(|one| one.name().map(str::to_owned)).collect())
+}
+
+/// Runs texts under both shells; how many were compared.
+fn compare(name: &str, texts: impl Iterator<Item = String>) -> usize {
+    let place = Place::new(name);
+    let mut compared = 0;
+    for text in texts {
+        let Some(seen) = see(&text, Dialect::Either).ok().as_ref().and_then(names) else { continue };
+        compared += 1;
+        for shell in ["/bin/bash", "/bin/dash"] {
+            assert!(Path::new(shell).exists(), "`{shell}` is missing; install it to run this test");
+            let ran = place.run(shell, &text);
+            let missed: Vec<&String> = ran.difference(&seen).collect();
+            assert!(missed.is_empty(), "{shell} ran {missed:?}, unseen, of {text:?}; seen: {seen:?}");
+        }
+    }
+    compared
+}
+
+fn cases(most: u64) -> std::ops::Range<u64> {
+    // More on demand, for whoever changes the reader.
+    let times = std::env::var("CAISSON_SHELL_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1);
+    0..most * times
+}
+
+#[test]
+fn well_formed_commands_run_nothing_unseen() {
+    let texts = cases(150).map(|seed| {
+        let mut dice = Dice::new(seed);
+        let depth = 1 + dice.below(3);
+        command(&mut dice, depth)
+    });
+    let compared = compare("formed", texts);
+    assert!(compared > 75, "only {compared} were read");
+}
+
+#[test]
+fn soup_runs_nothing_unseen() {
+    let texts = cases(3000).map(|seed| soup(&mut Dice::new(seed)));
+    let compared = compare("soup", texts);
+    assert!(compared > 100, "only {compared} were read");
+}
+
+/// The programs that another reader sees, from how it prints its tree: behind each marker stands a name.
+fn printed_names(tree: &str, marker: &str) -> BTreeSet<String> {
+    let names = tree.split(marker).skip(1).filter_map(|rest| rest.split(['"', ',']).next());
+    names.filter(|name| PROGRAMS.contains(name)).map(str::to_owned).collect()
+}
+
+/// The programs that `shuck` sees: a name's tree holds its text, or where that stands.
+fn shuck_names(text: &str) -> BTreeSet<String> {
+    let tree = format!("{:?}", shuck_parser::parser::Parser::new(text).parse().file);
+    let mut names = printed_names(&tree, "SimpleCommand { name: Word { parts: [WordPartNode { kind: Literal(Owned(\"");
+    for rest in tree.split("SimpleCommand { name: Word { parts: [WordPartNode { kind: Literal(Source)").skip(1) {
+        let offsets: Vec<usize> = rest
+            .split("offset: ")
+            .skip(1)
+            .take(2)
+            .filter_map(|offset| offset.split(' ').next().unwrap_or_default().parse().ok())
+            .collect();
+        names.extend(text.get(offsets[0]..offsets[1]).filter(|name| PROGRAMS.contains(name)).map(str::to_owned));
+    }
+    names
+}
+
+#[test]
+fn other_readers_see_no_more() {
+    let mut both = [0_usize; 2];
+    for seed in cases(400) {
+        let mut dice = Dice::new(seed);
+        let depth = 1 + dice.below(3);
+        let text = command(&mut dice, depth);
+        let checked = Command::new("/bin/bash").args(["-n", "-c", &text]).stderr(Stdio::null()).status().unwrap();
+        let seen = see(&text, Dialect::Either);
+        assert!(!checked.success() || seen.is_ok(), "bash reads {text:?}, which is refused: {seen:?}");
+        let Ok(seen) = seen else { continue };
+        let seen: BTreeSet<String> = seen.invocations.iter().filter_map(|one| one.name().map(str::to_owned)).collect();
+        let rable = format!("{:?}", rable::parse(&text, false).unwrap_or_default());
+        let others = [printed_names(&rable, "words: [Node { kind: Word { value: \""), shuck_names(&text)];
+        for (other, count) in others.iter().zip(&mut both) {
+            *count += other.len();
+            let missed: Vec<&String> = other.difference(&seen).collect();
+            assert!(missed.is_empty(), "another reader sees {missed:?} in {text:?}");
+        }
+    }
+    assert!(both.iter().all(|count| *count > 400), "the other readers saw too little to compare: {both:?}");
+}
+
+#[test]
+fn the_comparison_can_fail() {
+    let place = Place::new("fails");
+    assert_eq!(place.run("/bin/bash", "p1; $(echo p2)"), ["p1", "p2"].map(str::to_owned).into());
+    assert_eq!(place.run("/bin/dash", "q1 || p3 | p4"), ["p3", "p4", "q1"].map(str::to_owned).into());
+    if see("p1 | p2", Dialect::Either).ok().as_ref().and_then(names) != Some(["p1", "p2"].map(str::to_owned).into()) {
+        panic!("the names are not those of the text");
+    }
+}
