@@ -1,0 +1,96 @@
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::stub::GREETING;
+
+/// The stub, open: what was verified is what is run, also when its file is replaced meanwhile.
+#[derive(Debug)]
+pub struct Stub {
+    file: File,
+    path: PathBuf,
+}
+
+/// Why there is no stub to run.
+#[derive(Debug, thiserror::Error)]
+pub enum NoStub {
+    /// The file cannot be opened.
+    #[error("the stub `{}` cannot be opened: {error}; install `caisson-confine` beside the gateway's program", path.display())]
+    Open {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// Somebody else could have put it there.
+    #[error("the stub `{}` {why}; install it as root or as the gateway's user, writable by nobody else", path.display())]
+    Untrusted {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// It is something else, or of another version.
+    #[error("`{}` answers `{}` and not `{GREETING}`; install the `caisson-confine` that came with this gateway", path.display(), answer.escape_default())]
+    Other {
+        /// Which file.
+        path: PathBuf,
+        /// What it answered.
+        answer: String,
+    },
+}
+
+/// The stub beside this process's own executable.
+///
+/// # Errors
+/// [`NoStub`], with what to install.
+pub fn find_stub() -> Result<Stub, NoStub> {
+    let own = std::env::current_exe().map_err(|error| NoStub::Open { path: PathBuf::from("/proc/self/exe"), error })?;
+    Stub::open(&own.with_file_name("caisson-confine"))
+}
+
+impl Stub {
+    /// The stub at `path`: a file that only root or this user can have put there, which says that it is a stub of this version.
+    ///
+    /// # Errors
+    /// [`NoStub`], with what to install.
+    pub fn open(path: &Path) -> Result<Self, NoStub> {
+        let failed = |error| NoStub::Open { path: path.to_owned(), error };
+        let file = File::open(path).map_err(failed)?;
+        let found = file.metadata().map_err(failed)?;
+        let above = path.parent().unwrap_or(Path::new("/")).metadata().map_err(failed)?;
+        let own = rustix::process::geteuid().as_raw();
+        let untrusted = |why| Err(NoStub::Untrusted { path: path.to_owned(), why });
+        if !found.is_file() || found.mode() & 0o111 == 0 {
+            return untrusted("is not an executable file");
+        }
+        if [&found, &above].iter().any(|entry| entry.uid() != 0 && entry.uid() != own) {
+            return untrusted("or its directory belongs to another user");
+        }
+        // A directory that all may write but whose entries only their owners may replace is as good as one that is not.
+        if found.mode() & 0o022 != 0 || (above.mode() & 0o002 != 0 && above.mode() & 0o1000 == 0) {
+            return untrusted("or its directory can be written by others");
+        }
+        let stub = Self { file, path: path.to_owned() };
+        stub.greet()?;
+        Ok(stub)
+    }
+
+    /// The path under which the kernel runs the open file.
+    pub(crate) fn program(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
+    }
+
+    fn greet(&self) -> Result<(), NoStub> {
+        let answer = Command::new(self.program()).arg("--version").env_clear().stdin(Stdio::null()).output();
+        let answer = answer.map_err(|error| NoStub::Open { path: self.path.clone(), error })?.stdout;
+        if answer == format!("{GREETING}\n").as_bytes() {
+            return Ok(());
+        }
+        let shown = answer.get(..answer.len().min(80)).unwrap_or_default();
+        Err(NoStub::Other { path: self.path.clone(), answer: String::from_utf8_lossy(shown).into_owned() })
+    }
+}
