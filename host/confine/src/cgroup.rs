@@ -33,11 +33,16 @@ enum Version {
     Two,
 }
 
-/// The group of one program. Removed when dropped, by when its processes must have ended.
+/// The group of one program at a time. Removed when dropped, by when its processes must have ended.
 #[derive(Debug)]
 pub struct Group {
     folders: Vec<PathBuf>,
     memory: Option<Base>,
+    processes: Option<PathBuf>,
+    /// Memory and processes, as last set.
+    limits: Option<(u64, u32)>,
+    /// How many processes the kernel had ended for want of memory when last asked.
+    killed: u64,
 }
 
 impl Groups {
@@ -70,19 +75,16 @@ impl Groups {
         self.memory.is_some()
     }
 
-    /// Makes a group with limits, and for each of its folders the file that takes a process in.
-    pub fn make(&self, limits: &Limits) -> io::Result<(Group, Vec<OwnedFd>)> {
+    /// Makes a group, and for each of its folders the file that takes a process in.
+    pub fn make(&self) -> io::Result<(Group, Vec<OwnedFd>)> {
         let name = name();
-        let mut group = Group { folders: Vec::new(), memory: None };
+        let mut group = Group { folders: Vec::new(), memory: None, processes: None, limits: None, killed: 0 };
         if let Some(base) = &self.memory {
-            let folder = group.folder(base.path.join(&name))?;
-            limit_memory(&folder, base.version, limits.memory)?;
-            group.memory = Some(Base { path: folder, version: base.version });
+            let path = group.folder(base.path.join(&name))?;
+            group.memory = Some(Base { path, version: base.version });
         }
         if let Some(base) = &self.processes {
-            let folder = group.folder(base.path.join(&name))?;
-            // Init is one of them.
-            fs::write(folder.join("pids.max"), (u64::from(limits.processes) + 1).to_string())?;
+            group.processes = Some(group.folder(base.path.join(&name))?);
         }
         let mut entries = Vec::new();
         for folder in &group.folders {
@@ -101,15 +103,33 @@ impl Group {
         Ok(path)
     }
 
-    /// Whether the kernel ended a process of this group for want of memory.
-    pub fn ran_out_of_memory(&self) -> bool {
+    /// Sets the limits for what runs next.
+    pub fn limit(&mut self, limits: &Limits) -> io::Result<()> {
+        let wanted = Some((limits.memory, limits.processes));
+        if self.limits == wanted {
+            return Ok(());
+        }
+        if let Some(Base { path, version }) = &self.memory {
+            limit_memory(path, *version, limits.memory)?;
+        }
+        if let Some(path) = &self.processes {
+            // The keeper and init are two of them.
+            fs::write(path.join("pids.max"), (u64::from(limits.processes) + 2).to_string())?;
+        }
+        self.limits = wanted;
+        Ok(())
+    }
+
+    /// Whether the kernel ended a process of this group for want of memory since this was asked last.
+    pub fn ran_out_of_memory(&mut self) -> bool {
         let Some(memory) = &self.memory else { return false };
         let file = match memory.version {
             Version::One => "memory.oom_control",
             Version::Two => "memory.events",
         };
         let text = fs::read_to_string(memory.path.join(file)).unwrap_or_default();
-        text.lines().filter_map(|line| line.strip_prefix("oom_kill ")).any(|count| count.trim() != "0")
+        let killed = text.lines().find_map(|line| line.strip_prefix("oom_kill ")?.trim().parse().ok()).unwrap_or(0);
+        std::mem::replace(&mut self.killed, killed) < killed
     }
 }
 
@@ -141,6 +161,8 @@ fn limit_memory(folder: &Path, version: Version, bytes: u64) -> io::Result<()> {
     let bytes = bytes.to_string();
     match version {
         Version::One => {
+            // The limit with swap is never below the one without, so it is lifted first.
+            write_if_there(&folder.join("memory.memsw.limit_in_bytes"), "-1")?;
             fs::write(folder.join("memory.limit_in_bytes"), &bytes)?;
             write_if_there(&folder.join("memory.memsw.limit_in_bytes"), &bytes)
         }

@@ -14,6 +14,7 @@ mod cgroup;
 mod find;
 mod given;
 mod plan;
+mod pool;
 mod probe;
 mod running;
 mod spawn;

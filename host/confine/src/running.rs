@@ -5,16 +5,13 @@ use std::time::Duration;
 
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
-use tokio::process::Child;
 use tokio::sync::oneshot;
 
-use crate::cgroup::Group;
+use crate::pool::{Keeper, Pool};
 use crate::wire::{self, Report};
 
 /// How long a program may clean up after SIGTERM, before it is killed.
 const GRACE: Duration = Duration::from_secs(3);
-/// How long the stub may take to fall after its processes, before it is killed itself. Only a machine that hangs gets there.
-const COLLAPSE: Duration = Duration::from_secs(2);
 
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,52 +102,35 @@ impl Drop for Running {
     }
 }
 
-/// What ends with a program.
-pub(crate) struct Watched {
-    pub stub: Child,
-    pub control: Arc<AsyncFd<OwnedFd>>,
-    pub group: Group,
-}
-
-/// Passes on the stub's first word, waits for its last one and for its end, then clears away what it needed.
+/// Passes on the first word about a program, waits for the last one and for the end of everything, and gives the keeper back.
 pub(crate) async fn watch(
-    watched: Watched,
+    (pool, mut keeper): (Arc<Pool>, Keeper),
+    control: Arc<AsyncFd<OwnedFd>>,
     first: oneshot::Sender<(Report, Vec<OwnedFd>)>,
     tell: oneshot::Sender<Ending>,
 ) {
-    let Watched { mut stub, control, group } = watched;
-    let mut report = None;
+    let mut last = None;
     if let Some(said) = receive(&control).await {
         let started = said.0 == Report::Started;
         let _nobody_waits = first.send(said);
         if started {
-            report = receive(&control).await.map(|(report, _)| report);
+            last = receive(&control).await.map(|(report, _)| report);
         }
     }
-    if tokio::time::timeout(COLLAPSE, stub.wait()).await.is_err() {
-        // Init dies with the keeper, and the namespace with init.
-        let _gone = stub.kill().await;
-    }
-    let ending = match report {
+    // Closes this end for good, so that what has not ended ends.
+    let _gone = rustix::net::shutdown(control.get_ref(), rustix::net::Shutdown::Both);
+    let whole = keeper.is_done().await;
+    let ending = match last {
         Some(Report::Exited(code)) => Ending::Exited(code),
         Some(Report::Signalled(signal)) => Ending::Signalled(signal),
         Some(Report::Started | Report::Failed(_)) | None => Ending::Signalled(libc::SIGKILL),
     };
-    let failed = ending != Ending::Exited(0);
-    let ending = if failed && group.ran_out_of_memory() { Ending::OutOfMemory } else { ending };
-    drop(group);
-    let _nobody_waits = tell.send(ending);
+    let short = keeper.ran_out_of_memory();
+    pool.give_back(keeper, whole).await;
+    let _nobody_waits = tell.send(if short && ending != Ending::Exited(0) { Ending::OutOfMemory } else { ending });
 }
 
-/// The stub's next word, with what came along; `None` when there is none.
-pub(crate) async fn receive(control: &AsyncFd<OwnedFd>) -> Option<(Report, Vec<OwnedFd>)> {
-    loop {
-        let mut ready = control.readable().await.ok()?;
-        match ready.try_io(|socket| wire::receive(std::os::fd::AsFd::as_fd(socket.get_ref()))) {
-            Ok(Ok((bytes, descriptors))) => return Some((serde_json::from_slice(&bytes).ok()?, descriptors)),
-            Ok(Err(error)) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Ok(Err(_)) => return None,
-            Err(_would_block) => {}
-        }
-    }
+async fn receive(control: &AsyncFd<OwnedFd>) -> Option<(Report, Vec<OwnedFd>)> {
+    let (bytes, descriptors) = wire::next(control).await?;
+    Some((serde_json::from_slice(&bytes).ok()?, descriptors))
 }

@@ -2,30 +2,26 @@ use std::io;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags};
-use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
-use tokio::process::{Child, Command};
 use tokio::sync::oneshot;
 
-use crate::cgroup::Groups;
 use crate::find::Stub;
 use crate::given::{Answer, Demand, Given, Lacking};
 use crate::plan::{HostId, Network, Plan, PlanError, Stdin};
+use crate::pool::Pool;
 use crate::probe;
-use crate::running::{Running, Watched, watch};
+use crate::running::{Running, watch};
 use crate::wire::{self, Fault, Order, Report, Step};
 
 /// Starts programs, confined. Exists only where the machine gives what is demanded.
 #[derive(Debug)]
 pub struct Confiner {
-    pub(crate) stub: Stub,
-    pub(crate) host: HostId,
-    pub(crate) groups: Groups,
-    pub(crate) given: Given,
+    pool: Arc<Pool>,
+    host: HostId,
+    given: Given,
 }
 
 /// Why a program was not started.
@@ -102,7 +98,7 @@ impl Confiner {
 
     async fn probe(stub: Stub, host: HostId, workspaces: &Path) -> Self {
         let (given, groups) = probe::without_a_run(&stub).await;
-        let mut confiner = Self { stub, host, groups, given };
+        let mut confiner = Self { pool: Pool::new(stub, groups), host, given };
         confiner.given.confinement = confiner.trial(workspaces).await;
         confiner
     }
@@ -137,24 +133,23 @@ impl Confiner {
     pub async fn spawn(&self, plan: Plan, workspace: BorrowedFd<'_>) -> Result<Running, SpawnError> {
         plan.check()?;
         let names = Names::of(&plan);
-        let (group, entries) = self.groups.make(&plan.limits).map_err(failed("make a control group"))?;
+        let keeper = self.pool.take(&plan.limits).map_err(failed("start or make its control group"))?;
         let (control, theirs) = wire::pair().map_err(failed("make a socket"))?;
-        let streams = Streams::open(plan.stdin).map_err(failed("make a pipe"))?;
-        let order = wire::write_order(&self.order(plan)).map_err(failed("write the order"))?;
-        let mut given = vec![order.as_fd(), streams.child_stdin.as_fd(), workspace];
-        given.extend(entries.iter().map(AsFd::as_fd));
-        wire::send(control.as_fd(), b"order", &given).map_err(failed("send the order"))?;
-        drop(given);
-        let (stdin, stdout, stderr) = (streams.stdin, streams.stdout, streams.stderr);
-        let stub = self.start_stub(theirs, streams.child_stdout, streams.child_stderr).map_err(failed("start"))?;
-        drop(streams.child_stdin);
-        rustix::io::ioctl_fionbio(&control, true).map_err(io::Error::from).map_err(failed("set up the socket"))?;
-        let control = Arc::new(watched(control).map_err(failed("watch the socket"))?);
+        let Streams { stdin, stdout, stderr, child } = Streams::open(plan.stdin).map_err(failed("make a pipe"))?;
+        let order =
+            serde_json::to_vec(&self.order(&plan)).map_err(io::Error::from).map_err(failed("write the order"))?;
+        let plan = wire::write_plan(&plan).map_err(failed("write the plan"))?;
+        let [child_stdin, child_stdout, child_stderr] = child.each_ref().map(AsFd::as_fd);
+        let given = [theirs.as_fd(), plan.as_fd(), child_stdin, child_stdout, child_stderr, workspace];
+        let control = Arc::new(wire::watch(control).map_err(failed("watch the socket"))?);
+        keeper.order(&order, &given).map_err(failed("send the order"))?;
+        // What is open here too would never end for those who read it.
+        drop((theirs, child));
         let ((tell_first, first), (tell_ending, ended)) = (oneshot::channel(), oneshot::channel());
         // From here on, whoever drops this future kills what was started, and the task clears up.
         let mut running =
             Running { control: Arc::clone(&control), stdin, stdout, stderr, proxy: None, ended, ending: None };
-        tokio::spawn(watch(Watched { stub, control, group }, tell_first, tell_ending));
+        tokio::spawn(watch((Arc::clone(&self.pool), keeper), control, tell_first, tell_ending));
         match first.await.ok() {
             Some((Report::Started, descriptors)) => {
                 running.proxy = descriptors
@@ -171,40 +166,19 @@ impl Confiner {
         }
     }
 
-    fn order(&self, plan: Plan) -> Order {
+    fn order(&self, plan: &Plan) -> Order {
         Order {
-            plan,
             landlock: self.given.landlock,
             host: self.given.as_root.then_some(self.host),
-            memory_group: self.groups.bounds_memory(),
+            memory_group: self.pool.groups().bounds_memory(),
             cgroup_namespace: self.given.has_namespace("cgroup"),
+            workspace: plan.workspace,
         }
-    }
-
-    fn start_stub(&self, socket: OwnedFd, stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Child> {
-        Command::new(self.stub.program())
-            .arg0("caisson-confine")
-            .env_clear()
-            .stdin(Stdio::from(socket))
-            .stdout(Stdio::from(stdout))
-            .stderr(Stdio::from(stderr))
-            // An interrupt from the gateway's terminal is the gateway's to handle.
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
     }
 }
 
 fn failed(what: &'static str) -> impl FnOnce(io::Error) -> SpawnError {
     move |error| SpawnError::Stub { what, error }
-}
-
-fn watched(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    #[expect(
-        unsafe_code,
-        reason = "the descriptor is owned by what is returned and is not replaced or closed before it"
-    )]
-    unsafe { AsyncFd::register(socket) }.map_err(Into::into)
 }
 
 fn listen(listener: OwnedFd) -> io::Result<TcpListener> {
@@ -218,9 +192,8 @@ struct Streams {
     stdin: Option<pipe::Sender>,
     stdout: Option<pipe::Receiver>,
     stderr: Option<pipe::Receiver>,
-    child_stdin: OwnedFd,
-    child_stdout: OwnedFd,
-    child_stderr: OwnedFd,
+    /// Standard input, output and error.
+    child: [OwnedFd; 3],
 }
 
 impl Streams {
@@ -237,7 +210,7 @@ impl Streams {
         };
         let stdout = Some(pipe::Receiver::from_owned_fd(stdout)?);
         let stderr = Some(pipe::Receiver::from_owned_fd(stderr)?);
-        Ok(Self { stdin, stdout, stderr, child_stdin, child_stdout, child_stderr })
+        Ok(Self { stdin, stdout, stderr, child: [child_stdin, child_stdout, child_stderr] })
     }
 }
 

@@ -10,18 +10,24 @@ use rustix::net::{
     recvmsg, sendmsg,
 };
 use serde::{Deserialize, Serialize};
+use tokio::io::unix::AsyncFd;
 
-use crate::plan::{HostId, Plan};
+use crate::plan::{Access, HostId, Plan};
 
 /// The most bytes of one message. A plan can be larger and travels in a memory file.
 const MAX_MESSAGE: usize = 4096;
-/// The most descriptors of one message: the plan, standard input, the workspace, and one per control group.
+/// The most descriptors of one message.
 const MAX_DESCRIPTORS: usize = 8;
 
-/// What the stub is told, once.
+/// The first message to a keeper. Its descriptors are the files that take a process into a control group.
+pub const ENTER: &[u8] = b"enter";
+/// The keeper's answer to an order when all that it started has ended.
+pub const DONE: &[u8] = b"done";
+
+/// The rest of the messages to a keeper: what it must know itself. Comes with six descriptors: a socket for this program
+/// alone, the plan, the three standard streams, and the workspace.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Order {
-    pub plan: Plan,
     /// The Landlock version whose rules are enforced, all or nothing.
     pub landlock: u8,
     /// Whom the program is to the host, where the gateway is root.
@@ -30,9 +36,11 @@ pub struct Order {
     pub memory_group: bool,
     /// Whether the program gets a view of its own on control groups, which not every kernel has.
     pub cgroup_namespace: bool,
+    /// What may be done with the workspace.
+    pub workspace: Access,
 }
 
-/// What the stub says.
+/// What is said about a program.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Report {
     /// The program runs. Carries the proxy's listener where one was granted.
@@ -60,7 +68,6 @@ pub enum Step {
     Order,
     Namespaces,
     Identity,
-    Groups,
     Workspace,
     System,
     Proc,
@@ -74,7 +81,7 @@ pub enum Step {
     Program,
 }
 
-/// What the gateway says after the order: send SIGTERM to everything. To end everything, it closes its end.
+/// What the gateway says to a program's process 1: send SIGTERM to everything. To end everything, it closes its end.
 pub const TERMINATE: &[u8] = b"T";
 
 /// Sends `message` and descriptors in one piece.
@@ -111,17 +118,17 @@ pub fn report(socket: BorrowedFd<'_>, report: &Report, descriptors: &[BorrowedFd
     }
 }
 
-/// Puts an order into a memory file, which has no size that a socket would refuse and no name that another could open.
-pub fn write_order(order: &Order) -> io::Result<OwnedFd> {
+/// Puts a plan into a memory file, which has no size that a socket would refuse and no name that another could open.
+pub fn write_plan(plan: &Plan) -> io::Result<OwnedFd> {
     let file = rustix::fs::memfd_create("plan", rustix::fs::MemfdFlags::CLOEXEC)?;
     let mut file = std::fs::File::from(file);
-    file.write_all(&serde_json::to_vec(order)?)?;
+    file.write_all(&serde_json::to_vec(plan)?)?;
     file.rewind()?;
     Ok(file.into())
 }
 
-/// Reads what [`write_order`] wrote.
-pub fn read_order(file: OwnedFd) -> io::Result<Order> {
+/// Reads what [`write_plan`] wrote.
+pub fn read_plan(file: OwnedFd) -> io::Result<Plan> {
     let mut bytes = Vec::new();
     std::fs::File::from(file).read_to_end(&mut bytes)?;
     Ok(serde_json::from_slice(&bytes)?)
@@ -135,6 +142,29 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
         rustix::net::SocketFlags::CLOEXEC,
         None,
     )?)
+}
+
+/// Makes a socket one that the runtime waits for.
+pub fn watch(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    rustix::io::ioctl_fionbio(&socket, true)?;
+    #[expect(
+        unsafe_code,
+        reason = "the descriptor is owned by what is returned and is not replaced or closed before it"
+    )]
+    unsafe { AsyncFd::register(socket) }.map_err(Into::into)
+}
+
+/// The next message and its descriptors; `None` when the other end is gone.
+pub async fn next(socket: &AsyncFd<OwnedFd>) -> Option<(Vec<u8>, Vec<OwnedFd>)> {
+    loop {
+        let mut ready = socket.readable().await.ok()?;
+        match ready.try_io(|socket| receive(socket.get_ref().as_fd())) {
+            Ok(Ok(message)) => return Some(message).filter(|(bytes, _)| !bytes.is_empty()),
+            Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(Err(_)) => return None,
+            Err(_would_block) => {}
+        }
+    }
 }
 
 /// The end of a socket for a poll that waits until it can be read.

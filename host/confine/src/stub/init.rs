@@ -22,27 +22,30 @@ const HOST_NAME: &[u8] = b"sandbox";
 pub struct Inside<'fd> {
     pub order: Order,
     pub identity: Identity,
-    pub stdin: OwnedFd,
+    pub plan: OwnedFd,
+    /// Standard input, output and error of the program.
+    pub streams: [OwnedFd; 3],
     pub workspace: OwnedFd,
     /// The workspace's mount, where the keeper made it.
     pub tree: Option<OwnedFd>,
-    pub socket: BorrowedFd<'fd>,
+    /// Where the gateway is told how it goes.
+    pub control: BorrowedFd<'fd>,
 }
 
 /// Process 1, to its end. `keeper` ends when the keeper does.
 pub fn run(keeper: Option<OwnedFd>, inside: Inside<'_>) -> ! {
-    let socket = inside.socket;
+    let control = inside.control;
     // A keeper that gave up has told why.
     let Some(keeper) = keeper else { sys::exit(1) };
     match start(inside) {
         Ok(started) => {
             let Started { program, children, proxy } = started;
-            wire::report(socket, &Report::Started, proxy.as_ref().map(AsFd::as_fd).as_slice());
+            wire::report(control, &Report::Started, proxy.as_ref().map(AsFd::as_fd).as_slice());
             // From now on only the gateway accepts.
             drop(proxy);
-            serve(program, &children, &keeper, socket)
+            serve(program, &children, &keeper, control)
         }
-        Err(fault) => wire::report(socket, &Report::Failed(fault), &[]),
+        Err(fault) => wire::report(control, &Report::Failed(fault), &[]),
     }
     sys::exit(0)
 }
@@ -54,12 +57,13 @@ struct Started {
 }
 
 fn start(inside: Inside<'_>) -> Result<Started, Fault> {
-    let Inside { order, identity, stdin, workspace, tree, .. } = inside;
+    let Inside { order, identity, plan, streams, workspace, tree, .. } = inside;
+    let plan = wire::read_plan(plan).at(Step::Order, "read the plan")?;
     become_inside(identity).at(Step::Identity, "become the mapped user")?;
-    let tree = tree.map_or_else(|| view::workspace_tree(&workspace, order.plan.workspace), Ok)?;
+    let tree = tree.map_or_else(|| view::workspace_tree(&workspace, order.workspace), Ok)?;
     drop(workspace);
-    view::build(&order.plan, tree)?;
-    let proxy = match order.plan.network {
+    view::build(&plan, tree)?;
+    let proxy = match plan.network {
         Network::None => None,
         Network::Proxy { port } => Some(listen(port).at(Step::Loopback, "listen")?),
     };
@@ -68,11 +72,11 @@ fn start(inside: Inside<'_>) -> Result<Started, Fault> {
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at(Step::Program, "pipe")?;
     match sys::fork(0).at(Step::Program, "fork")? {
         Side::Parent(program) => {
-            drop((write, stdin));
+            drop((write, streams));
             program::await_exec(read)?;
             Ok(Started { program, children, proxy })
         }
-        Side::Child => program::become_program(&order, stdin, write),
+        Side::Child => program::become_program(&plan, &order, streams, write),
     }
 }
 
@@ -115,9 +119,9 @@ fn give_up(identity: Identity) -> io::Result<()> {
 }
 
 /// Reaps until the program ends, the gateway goes, or the keeper dies. When this process ends, the kernel ends all others.
-fn serve(program: Pid, children: &OwnedFd, keeper: &OwnedFd, socket: BorrowedFd<'_>) {
+fn serve(program: Pid, children: &OwnedFd, keeper: &OwnedFd, control: BorrowedFd<'_>) {
     loop {
-        let mut events = [wire::readable(children), wire::readable(&socket), wire::readable(keeper)];
+        let mut events = [wire::readable(children), wire::readable(&control), wire::readable(keeper)];
         match poll(&mut events, None) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return,
@@ -127,7 +131,7 @@ fn serve(program: Pid, children: &OwnedFd, keeper: &OwnedFd, socket: BorrowedFd<
             return;
         }
         if gateway.contains(PollFlags::IN) {
-            match wire::receive(socket) {
+            match wire::receive(control) {
                 Ok((message, _)) if message == wire::TERMINATE => sys::terminate_all(),
                 Ok(_) | Err(_) => return,
             }
@@ -135,7 +139,7 @@ fn serve(program: Pid, children: &OwnedFd, keeper: &OwnedFd, socket: BorrowedFd<
         if child.contains(PollFlags::IN) {
             let _drained = rustix::io::read(children, &mut [0_u8; 1024]);
             if let Some(status) = reap(program) {
-                return wire::report(socket, &ended(status), &[]);
+                return wire::report(control, &ended(status), &[]);
             }
         }
     }

@@ -1,5 +1,5 @@
-use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 
 use rustix::fs::{CWD, Mode, OFlags, open, openat};
@@ -17,9 +17,10 @@ use crate::wire::{self, Order, Report};
 /// What comes with an order.
 struct Given {
     order: Order,
-    stdin: OwnedFd,
+    control: OwnedFd,
+    plan: OwnedFd,
+    streams: [OwnedFd; 3],
     workspace: OwnedFd,
-    groups: Vec<OwnedFd>,
 }
 
 /// Whom the program is to the host, and which numbers the outer user namespace has for that.
@@ -32,68 +33,102 @@ pub struct Identity {
     host_group: u32,
 }
 
-/// Serves the one order that comes over standard input.
+/// Serves orders that come over standard input, one after the other, until the gateway closes it.
 pub fn serve() -> ExitCode {
-    // What the gateway left open by mistake is closed before anything else is opened.
-    let Ok(()) = sys::close_from(3, Close::Now) else { return ExitCode::FAILURE };
-    let Ok(socket) = rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3) else { return ExitCode::FAILURE };
-    match receive(socket.as_fd()).and_then(|given| run(given, &socket)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(fault) => {
-            wire::report(socket.as_fd(), &Report::Failed(fault), &[]);
-            ExitCode::FAILURE
+    match prepare_keeper().and_then(|socket| {
+        while let Some(given) = receive(&socket)? {
+            if let Err((control, fault)) = run(given) {
+                wire::report(control.as_fd(), &Report::Failed(fault), &[]);
+            }
+            wire::send(socket.as_fd(), wire::DONE, &[])?;
         }
+        Ok(())
+    }) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
     }
 }
 
-fn receive(socket: BorrowedFd<'_>) -> Result<Given, Fault> {
-    let (_, descriptors) = wire::receive(socket).at(Step::Order, "receive")?;
-    let mut descriptors = descriptors.into_iter();
-    let (Some(plan), Some(stdin), Some(workspace)) = (descriptors.next(), descriptors.next(), descriptors.next())
-    else {
-        return Err(io::Error::other("the order is incomplete")).at(Step::Order, "receive");
-    };
-    let order = wire::read_order(plan).at(Step::Order, "read")?;
-    Ok(Given { order, stdin, workspace, groups: descriptors.collect() })
+/// Leaves behind what the gateway lent, and enters the control group.
+fn prepare_keeper() -> io::Result<OwnedFd> {
+    // What the gateway left open by mistake is closed before anything else is opened.
+    sys::close_from(3, Close::Now)?;
+    let socket = rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3)?;
+    rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+    sys::default_signals();
+    // When the machine runs out of memory, what is confined goes first.
+    let _without = std::fs::write("/proc/self/oom_score_adj", "500");
+    let (_, entries) = wire::receive(socket.as_fd())?;
+    for entry in entries {
+        std::fs::File::from(entry).write_all(b"0")?;
+    }
+    if rustix::process::geteuid().is_root() {
+        rustix::thread::set_thread_groups(&[])?;
+    }
+    Ok(socket)
 }
 
-fn run(given: Given, socket: &OwnedFd) -> Result<(), Fault> {
-    let Given { order, stdin, workspace, groups } = given;
-    // When the machine runs out of memory, what was confined goes first.
-    let _without = std::fs::write("/proc/self/oom_score_adj", "500");
+fn receive(socket: &OwnedFd) -> io::Result<Option<Given>> {
+    let (bytes, descriptors) = wire::receive(socket.as_fd())?;
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    let order = serde_json::from_slice(&bytes)?;
+    let [control, plan, stdin, stdout, stderr, workspace] =
+        descriptors.try_into().map_err(|_| io::Error::other("an order with other descriptors"))?;
+    Ok(Some(Given { order, control, plan, streams: [stdin, stdout, stderr], workspace }))
+}
+
+/// Carries out one order, to the end of all that it started.
+fn run(given: Given) -> Result<(), (OwnedFd, Fault)> {
+    let Given { order, control, plan, streams, workspace } = given;
+    match start(order, &control, plan, streams, workspace) {
+        Ok((init, _alive)) => {
+            // From now on only init speaks for the program.
+            drop(control);
+            wait(init);
+            Ok(())
+        }
+        Err(fault) => Err((control, fault)),
+    }
+}
+
+/// Process 1, ready to go on, and the pipe whose end tells it that the keeper died.
+fn start(
+    order: Order,
+    control: &OwnedFd,
+    plan: OwnedFd,
+    streams: [OwnedFd; 3],
+    workspace: OwnedFd,
+) -> Result<(Pid, OwnedFd), Fault> {
     let (identity, tree) = match order.host {
         Some(host) => as_root(host, &workspace).map(|(identity, tree)| (identity, Some(tree)))?,
         None => (as_user(), None),
     };
-    let (go, mut ready) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
-        .map(|(read, write)| (std::fs::File::from(read), std::fs::File::from(write)))
-        .at(Step::Namespaces, "pipe")?;
+    let (go, alive) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at(Step::Namespaces, "pipe")?;
     let namespaces = sys::NAMESPACES | if order.cgroup_namespace { libc::CLONE_NEWCGROUP } else { 0 };
     let init = match sys::fork(namespaces).at(Step::Namespaces, "clone")? {
         Side::Parent(init) => init,
         Side::Child => {
-            drop((ready, groups));
+            drop(alive);
             let keeper = wait_for_go(go);
-            let inside = Inside { order, identity, stdin, workspace, tree, socket: socket.as_fd() };
-            init::run(keeper, inside)
+            init::run(keeper, Inside { order, identity, plan, streams, workspace, tree, control: control.as_fd() })
         }
     };
-    drop((go, stdin));
-    let prepared = prepare(init, &order, identity, tree.as_ref(), groups);
-    let started = prepared.and_then(|()| ready.write_all(b"g").at(Step::Namespaces, "wake"));
-    if started.is_err() {
+    let prepared = prepare(init, &order, identity, tree.as_ref());
+    let woken = prepared.and_then(|()| rustix::io::write(&alive, b"g").at(Step::Namespaces, "wake"));
+    if let Err(fault) = woken {
         // Without the word to go on, init ends by itself as soon as the pipe is closed.
-        drop(ready);
+        drop(alive);
         wait(init);
-        return started;
+        return Err(fault);
     }
-    wait(init);
-    Ok(())
+    Ok((init, alive))
 }
 
 /// Blocks until the keeper has written the maps; `None` when it gave up. The pipe is kept, since its end tells that the keeper died.
-fn wait_for_go(mut go: std::fs::File) -> Option<OwnedFd> {
-    go.read_exact(&mut [0]).ok().map(|()| go.into())
+fn wait_for_go(go: OwnedFd) -> Option<OwnedFd> {
+    matches!(rustix::io::read(&go, &mut [0_u8]), Ok(1)).then_some(go)
 }
 
 fn wait(init: Pid) {
@@ -103,7 +138,6 @@ fn wait(init: Pid) {
 /// As root, the program becomes a user that owns nothing, and the workspace is mounted so that this user stands for the workspace's
 /// owner: what the program makes belongs to that owner on disk, as if the gateway had made it.
 fn as_root(host: HostId, workspace: &OwnedFd) -> Result<(Identity, OwnedFd), Fault> {
-    rustix::thread::set_thread_groups(&[]).at(Step::Identity, "drop the gateway's groups")?;
     let owner = rustix::fs::fstat(workspace).at(Step::Workspace, "stat")?;
     let tree =
         open_tree(workspace, c"", view::CLONE | OpenTreeFlags::AT_EMPTY_PATH).at(Step::Workspace, "clone the mount")?;
@@ -116,7 +150,7 @@ fn as_user() -> Identity {
     Identity { user: 0, group: 0, host_user, host_group }
 }
 
-fn prepare(init: Pid, order: &Order, who: Identity, tree: Option<&OwnedFd>, groups: Vec<OwnedFd>) -> Result<(), Fault> {
+fn prepare(init: Pid, order: &Order, who: Identity, tree: Option<&OwnedFd>) -> Result<(), Fault> {
     let number = init.as_raw_pid();
     let process = open(format!("/proc/{number}"), OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .at(Step::Identity, "open init's directory in /proc")?;
@@ -125,13 +159,8 @@ fn prepare(init: Pid, order: &Order, who: Identity, tree: Option<&OwnedFd>, grou
     if let Some(tree) = tree {
         let owners = openat(&process, "ns/user", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
             .at(Step::Workspace, "open the user namespace")?;
-        sys::set_mount(tree.as_fd(), view::attributes(order.plan.workspace), false, Some(owners.as_fd()))
+        sys::set_mount(tree.as_fd(), view::attributes(order.workspace), false, Some(owners.as_fd()))
             .at(Step::Workspace, "translate owners")?;
-    }
-    for group in groups {
-        std::fs::File::from(group)
-            .write_all(number.to_string().as_bytes())
-            .at(Step::Groups, "enter the control group")?;
     }
     Ok(())
 }

@@ -33,6 +33,8 @@ fn rules(plan: &Plan, abi: ABI) -> Result<RulesetCreated, RulesetError> {
         ruleset = ruleset.scope(scope)?;
     }
     let mut ruleset = ruleset.create()?.set_compatibility(CompatLevel::HardRequirement);
+    // Names can be listed anywhere in the view; what they name has rules of its own.
+    ruleset = beneath(ruleset, "/", AccessFs::ReadDir.into(), abi)?;
     for path in view::readable(plan) {
         ruleset = beneath(ruleset, &path.to_string_lossy(), AccessFs::from_read(abi), abi)?;
     }

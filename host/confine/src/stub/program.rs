@@ -13,8 +13,8 @@ use crate::wire::Order;
 
 /// Confines this process further and replaces it by the program. Says over `told` why it could not; the pipe's end without a
 /// word says that it could.
-pub fn become_program(order: &Order, stdin: OwnedFd, told: OwnedFd) -> ! {
-    let Err(fault) = confine(order, stdin).and_then(|()| execute(&order.plan));
+pub fn become_program(plan: &Plan, order: &Order, streams: [OwnedFd; 3], told: OwnedFd) -> ! {
+    let Err(fault) = confine(plan, order, streams).and_then(|()| execute(plan));
     if let Ok(bytes) = serde_json::to_vec(&fault) {
         let _gone = std::fs::File::from(told).write_all(&bytes);
     }
@@ -33,11 +33,12 @@ pub fn await_exec(told: OwnedFd) -> Result<(), Fault> {
     Err(why)
 }
 
-fn confine(order: &Order, stdin: OwnedFd) -> Result<(), Fault> {
-    let plan = &order.plan;
+fn confine(plan: &Plan, order: &Order, streams: [OwnedFd; 3]) -> Result<(), Fault> {
     rustix::process::setsid().at(Step::Program, "setsid")?;
+    let [stdin, stdout, stderr] = streams;
     rustix::stdio::dup2_stdin(stdin).at(Step::Program, "standard input")?;
-    sys::default_signals();
+    rustix::stdio::dup2_stdout(stdout).at(Step::Program, "standard output")?;
+    rustix::stdio::dup2_stderr(stderr).at(Step::Program, "standard error")?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     sys::close_from(3, sys::Close::OnExec).at(Step::Program, "close descriptors")?;
     let start = Path::new(WORKSPACE).join(&plan.directory);
