@@ -11,7 +11,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::time::Duration;
 
-use caisson_confine::{Access, Demand, Ending, HostId, Limits, Network, Plan, PlanError, Program, SpawnError, Stdin, open_workspace};
+use caisson_confine::{
+    Access, Demand, Ending, HostId, Limits, Network, Plan, PlanError, Program, SpawnError, Stdin, open_workspace,
+};
 use common::{Bench, LONG, err, out, shell};
 
 /// A Python program that prints what went wrong with each of some attempts, or `DONE` for one that did not go wrong.
@@ -29,7 +31,8 @@ fn python(attempts: &[&str]) -> String {
 
 async fn attempts(bench: &Bench, plan: Plan, attempts: &[&str]) -> Vec<String> {
     let mut plan = plan;
-    plan.program = Program::Command { program: "/usr/bin/python3".into(), arguments: vec!["-c".into(), python(attempts)] };
+    plan.program =
+        Program::Command { program: "/usr/bin/python3".into(), arguments: vec!["-c".into(), python(attempts)] };
     let ran = bench.run(plan).await;
     assert_eq!(ran.ending, Ending::Exited(0), "{}", err(&ran));
     let lines: Vec<String> = out(&ran).lines().map(str::to_owned).collect();
@@ -56,10 +59,30 @@ async fn nothing_of_the_host_but_the_workspace_is_there() {
         let path = bench.data.path().join(path);
         assert!(!bench.succeeds(&format!("cat {}", path.display())).await, "{}", path.display());
     }
-    for path in ["../key", "../other/file", "/etc/shadow", "/etc/hostname", "/root", "/home", "/run", "/var/run/docker.sock", "/var/log", "/sys", "/boot", "/mnt", "/dev/mem", "/dev/tty", "/dev/pts", "/dev/vda"] {
+    for path in [
+        "../key",
+        "../other/file",
+        "/etc/shadow",
+        "/etc/hostname",
+        "/root",
+        "/home",
+        "/run",
+        "/var/run/docker.sock",
+        "/var/log",
+        "/sys",
+        "/boot",
+        "/mnt",
+        "/dev/mem",
+        "/dev/tty",
+        "/dev/pts",
+        "/dev/vda",
+    ] {
         assert!(!bench.succeeds(&format!("ls -d {path}")).await, "{path}");
     }
-    assert_eq!(out(&bench.sh("echo /* .[a-z]*").await).trim(), "/bin /dev /etc /lib /lib64 /proc /sbin /tmp /usr /var /workspace .[a-z]*");
+    assert_eq!(
+        out(&bench.sh("echo /* .[a-z]*").await).trim(),
+        "/bin /dev /etc /lib /lib64 /proc /sbin /tmp /usr /var /workspace .[a-z]*"
+    );
 }
 
 #[tokio::test]
@@ -70,7 +93,16 @@ async fn a_link_in_the_workspace_leads_nowhere_outside() {
     std::os::unix::fs::symlink(&key, bench.workspace().join("link")).unwrap();
     std::os::unix::fs::symlink(bench.data.path(), bench.workspace().join("folder")).unwrap();
     std::os::unix::fs::symlink("/etc/shadow", bench.workspace().join("shadow")).unwrap();
-    for try_ in ["cat link", "cat folder/key", "ls folder/", "cat shadow", "echo x > link", "ln /usr/bin/su su", "ln -L link hard", "echo x > folder/new"] {
+    for try_ in [
+        "cat link",
+        "cat folder/key",
+        "ls folder/",
+        "cat shadow",
+        "echo x > link",
+        "ln /usr/bin/su su",
+        "ln -L link hard",
+        "echo x > folder/new",
+    ] {
         assert!(!bench.succeeds(try_).await, "{try_}");
     }
     assert_eq!(std::fs::read_to_string(&key).unwrap(), "secret");
@@ -98,7 +130,22 @@ async fn the_workspace_itself_can_be_no_link_and_no_other_directory() {
 #[tokio::test]
 async fn the_system_cannot_be_written() {
     let bench = Bench::new().await;
-    for path in ["/x", "/usr/x", "/usr/bin/sh", "/etc/passwd", "/etc/x", "/etc/ld.so.cache", "/lib/x", "/dev/x", "/proc/sys/kernel/hostname", "/proc/sysrq-trigger", "/proc/kcore", "/proc/self/uid_map", "/proc/self/oom_score_adj", "/var/x"] {
+    for path in [
+        "/x",
+        "/usr/x",
+        "/usr/bin/sh",
+        "/etc/passwd",
+        "/etc/x",
+        "/etc/ld.so.cache",
+        "/lib/x",
+        "/dev/x",
+        "/proc/sys/kernel/hostname",
+        "/proc/sysrq-trigger",
+        "/proc/kcore",
+        "/proc/self/uid_map",
+        "/proc/self/oom_score_adj",
+        "/var/x",
+    ] {
         // The score may be raised, never lowered.
         let text = if path.ends_with("adj") { "-900" } else { "x" };
         assert!(!bench.succeeds(&format!("echo {text} 2>/dev/null >> {path}")).await, "{path}");
@@ -113,7 +160,15 @@ async fn the_system_cannot_be_written() {
 async fn no_other_process_is_seen_or_touched() {
     let bench = Bench::new().await;
     let own = std::process::id();
-    for path in [format!("/proc/{own}"), format!("/proc/{own}/environ"), "/proc/1".into(), "/proc/1/root/".into(), "/proc/1/fd/".into(), "/proc/1/environ".into(), "/proc/self/../1/maps".into()] {
+    for path in [
+        format!("/proc/{own}"),
+        format!("/proc/{own}/environ"),
+        "/proc/1".into(),
+        "/proc/1/root/".into(),
+        "/proc/1/fd/".into(),
+        "/proc/1/environ".into(),
+        "/proc/self/../1/maps".into(),
+    ] {
         assert!(!bench.succeeds(&format!("ls {path} || cat {path}")).await, "{path}");
     }
     let tries = [
@@ -133,35 +188,35 @@ async fn no_other_process_is_seen_or_touched() {
 async fn calls_that_widen_the_view_are_refused() {
     let bench = Bench::new().await;
     let tries = [
-        "call(165, b'none', b'/tmp', b'tmpfs', 0, 0)", // mount
-        "call(166, b'/proc', 2)",                      // umount2
-        "call(155, b'/tmp', b'/tmp')",                 // pivot_root
-        "call(161, b'/tmp')",                          // chroot
-        "call(428, -100, b'/', 1)",                    // open_tree
-        "call(430, b'tmpfs', 0)",                      // fsopen
-        "call(442, -100, b'/', 0, 0, 32)",             // mount_setattr
-        "call(467, -100, b'/', 1, 0, 32)",             // open_tree_attr
-        "call(272, 0x10000000)",                       // unshare a user namespace
-        "call(272, 0x20000)",                          // unshare a mount namespace
-        "call(56, 0x10000000 | 17, 0, 0, 0, 0)",       // clone with one
+        "call(165, b'none', b'/tmp', b'tmpfs', 0, 0)",                    // mount
+        "call(166, b'/proc', 2)",                                         // umount2
+        "call(155, b'/tmp', b'/tmp')",                                    // pivot_root
+        "call(161, b'/tmp')",                                             // chroot
+        "call(428, -100, b'/', 1)",                                       // open_tree
+        "call(430, b'tmpfs', 0)",                                         // fsopen
+        "call(442, -100, b'/', 0, 0, 32)",                                // mount_setattr
+        "call(467, -100, b'/', 1, 0, 32)",                                // open_tree_attr
+        "call(272, 0x10000000)",                                          // unshare a user namespace
+        "call(272, 0x20000)",                                             // unshare a mount namespace
+        "call(56, 0x10000000 | 17, 0, 0, 0, 0)",                          // clone with one
         "call(435, ctypes.byref((ctypes.c_ulong * 11)(0x10000000)), 88)", // clone3
-        "call(308, 0, 0)",                             // setns
-        "call(321, 0, 0, 0)",                          // bpf
-        "call(298, 0, 0, 0, 0, 0)",                    // perf_event_open
-        "call(250, 0, 0, 0, 0, 0)",                    // keyctl
-        "call(248, b'user', b'a', b'b', 1, -3)",       // add_key
-        "call(323, 0)",                                // userfaultfd
-        "call(425, 8, 0)",                             // io_uring_setup
-        "call(246, 0, 0, 0, 0)",                       // kexec_load
-        "call(175, 0, 0, b'')",                        // init_module
-        "call(303, -100, b'.', 0, 0, 0)",              // name_to_handle_at
-        "call(304, -100, 0, 0)",                       // open_by_handle_at
-        "call(135, 0x0040000)",                        // personality without address randomisation
-        "call(437, -100, b'/etc/passwd', 0, 24)",      // openat2
-        "call(154, 1, 0, 0)",                          // modify_ldt
-        "call(169, 0, 0, 0, 0)",                       // reboot
-        "call(103, 3, 0, 0)",                          // syslog
-        "call(999)",                                   // what no kernel has yet
+        "call(308, 0, 0)",                                                // setns
+        "call(321, 0, 0, 0)",                                             // bpf
+        "call(298, 0, 0, 0, 0, 0)",                                       // perf_event_open
+        "call(250, 0, 0, 0, 0, 0)",                                       // keyctl
+        "call(248, b'user', b'a', b'b', 1, -3)",                          // add_key
+        "call(323, 0)",                                                   // userfaultfd
+        "call(425, 8, 0)",                                                // io_uring_setup
+        "call(246, 0, 0, 0, 0)",                                          // kexec_load
+        "call(175, 0, 0, b'')",                                           // init_module
+        "call(303, -100, b'.', 0, 0, 0)",                                 // name_to_handle_at
+        "call(304, -100, 0, 0)",                                          // open_by_handle_at
+        "call(135, 0x0040000)",                                           // personality without address randomisation
+        "call(437, -100, b'/etc/passwd', 0, 24)",                         // openat2
+        "call(154, 1, 0, 0)",                                             // modify_ldt
+        "call(169, 0, 0, 0, 0)",                                          // reboot
+        "call(103, 3, 0, 0)",                                             // syslog
+        "call(999)",                                                      // what no kernel has yet
     ];
     let said = attempts(&bench, shell(""), &tries).await;
     for (attempt, line) in tries.iter().zip(&said) {
@@ -180,7 +235,12 @@ async fn another_call_table_ends_the_process() {
 #[tokio::test]
 async fn no_terminal_is_typed_into() {
     let bench = Bench::new().await;
-    let tries = ["fcntl.ioctl(1, 0x5412, b'x')", "fcntl.ioctl(1, 0x541C, b'x')", "call(16, 1, 0x100005412, b'x')", "open('/dev/tty')"];
+    let tries = [
+        "fcntl.ioctl(1, 0x5412, b'x')",
+        "fcntl.ioctl(1, 0x541C, b'x')",
+        "call(16, 1, 0x100005412, b'x')",
+        "open('/dev/tty')",
+    ];
     let said = attempts(&bench, shell(""), &tries).await;
     assert_eq!(said, ["EPERM", "EPERM", "EPERM", "ENOENT"]);
 }
@@ -189,11 +249,24 @@ async fn no_terminal_is_typed_into() {
 async fn no_privilege_is_gained() {
     let bench = Bench::new().await;
     let status = out(&bench.sh("cat /proc/self/status").await);
-    for line in ["CapInh:\t0000000000000000", "CapPrm:\t0000000000000000", "CapEff:\t0000000000000000", "CapBnd:\t0000000000000000", "CapAmb:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"] {
+    for line in [
+        "CapInh:\t0000000000000000",
+        "CapPrm:\t0000000000000000",
+        "CapEff:\t0000000000000000",
+        "CapBnd:\t0000000000000000",
+        "CapAmb:\t0000000000000000",
+        "NoNewPrivs:\t1",
+        "Seccomp:\t2",
+    ] {
         assert!(status.contains(line), "{line} in {status}");
     }
     assert!(!bench.succeeds("su -c id root </dev/null").await);
-    assert_eq!(out(&bench.sh("find / -perm /6000 -type f 2>/dev/null -exec sh -c '{} -c id 2>/dev/null' ';' | grep uid=0").await), "");
+    assert_eq!(
+        out(&bench
+            .sh("find / -perm /6000 -type f 2>/dev/null -exec sh -c '{} -c id 2>/dev/null' ';' | grep uid=0")
+            .await),
+        ""
+    );
     let tries = [
         "os.setuid(0)",
         "os.setgid(0)",
@@ -212,7 +285,9 @@ async fn no_privilege_is_gained() {
         "os.setxattr('/workspace/a', 'security.capability', b'\\x01\\x00\\x00\\x02' + b'\\xff' * 16)",
     ];
     all_fail(&bench, shell(""), &tries).await;
-    let set = std::fs::read_dir(bench.workspace()).unwrap().filter(|entry| entry.as_ref().unwrap().metadata().unwrap().mode() & 0o6000 != 0);
+    let set = std::fs::read_dir(bench.workspace())
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().metadata().unwrap().mode() & 0o6000 != 0);
     assert_eq!(set.count(), 0);
 }
 
@@ -289,7 +364,9 @@ async fn nothing_outlives_the_program() {
 #[tokio::test]
 async fn the_deadline_ends_what_ignores_it() {
     let bench = Bench::new().await;
-    let plan = shell("trap '' TERM; (setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' &) ; echo started; while :; do sleep 1; done");
+    let plan = shell(
+        "trap '' TERM; (setsid sh -c 'trap \"\" TERM; while :; do sleep 1; done' &) ; echo started; while :; do sleep 1; done",
+    );
     let ran = bench.spawn(plan).await.unwrap().capture(Vec::new(), Duration::from_millis(300)).await;
     assert_eq!((ran.ending, out(&ran)), (Ending::TimedOut, "started\n".into()));
 }
@@ -297,7 +374,8 @@ async fn the_deadline_ends_what_ignores_it() {
 #[tokio::test]
 async fn who_goes_away_takes_everything_along() {
     let bench = Bench::new().await;
-    let mut running = bench.spawn(shell("trap '' TERM; (setsid sleep 1000 &) ; echo started; sleep 1000")).await.unwrap();
+    let mut running =
+        bench.spawn(shell("trap '' TERM; (setsid sleep 1000 &) ; echo started; sleep 1000")).await.unwrap();
     let mut stdout = running.take_stdout().unwrap();
     let mut first = [0; 8];
     tokio::io::AsyncReadExt::read_exact(&mut stdout, &mut first).await.unwrap();
@@ -369,7 +447,9 @@ async fn memory_is_bounded() {
 #[tokio::test]
 async fn files_and_the_temporary_folder_are_bounded() {
     let bench = Bench::new().await;
-    let mut plan = shell("trap '' XFSZ; head -c 10000000 /dev/zero > big; a=$?; head -c 10000000 /dev/zero > /tmp/1; b=$?; : > /tmp/2; exec 9> /tmp/3; for i in 3 4 5 6 7 8 9; do head -c 900000 /dev/zero > /tmp/$i || c=1; done; echo $a $b $c; ulimit -c");
+    let mut plan = shell(
+        "trap '' XFSZ; head -c 10000000 /dev/zero > big; a=$?; head -c 10000000 /dev/zero > /tmp/1; b=$?; : > /tmp/2; exec 9> /tmp/3; for i in 3 4 5 6 7 8 9; do head -c 900000 /dev/zero > /tmp/$i || c=1; done; echo $a $b $c; ulimit -c",
+    );
     plan.limits = Limits { file_size: 1 << 20, temporary: 4 << 20, ..Limits::default() };
     let ran = bench.run(plan).await;
     assert_eq!(out(&ran), "1 1 1\n0\n", "{}", err(&ran));
@@ -402,7 +482,11 @@ async fn nothing_is_inherited() {
         let ran = bench.sh("ls /proc/self/fd | tr '\\n' ' '; umask; trap").await;
         // The fourth is the listing's own.
         assert_eq!(out(&ran), "0 1 2 3 0022\n", "{}", err(&ran));
-        assert_eq!(out(&bench.sh("grep -E 'Sig(Ign|Blk)|^Groups' /proc/self/status | tr -d '\\t\\n '").await).replace("65534", ""), "Groups:SigBlk:0000000000000000SigIgn:0000000000000000");
+        assert_eq!(
+            out(&bench.sh("grep -E 'Sig(Ign|Blk)|^Groups' /proc/self/status | tr -d '\\t\\n '").await)
+                .replace("65534", ""),
+            "Groups:SigBlk:0000000000000000SigIgn:0000000000000000"
+        );
     }
 }
 
@@ -434,7 +518,8 @@ async fn what_cannot_start_says_why() {
 async fn a_demand_that_is_not_met_is_an_error() {
     let data = tempfile::tempdir().unwrap();
     let demand = Demand { landlock: 200, ..Demand::default() };
-    let lacking = caisson_confine::Confiner::open(common::stub(), demand, HostId::default(), data.path()).await.unwrap_err();
+    let lacking =
+        caisson_confine::Confiner::open(common::stub(), demand, HostId::default(), data.path()).await.unwrap_err();
     assert!(lacking.what.contains("`200`"), "{lacking}");
     let gone = data.path().join("gone");
     caisson_confine::Confiner::open(common::stub(), Demand::default(), HostId::default(), &gone).await.unwrap_err();

@@ -39,6 +39,7 @@ fn confine(plan: &Plan, order: &Order, streams: [OwnedFd; 3]) -> Result<(), Faul
     rustix::stdio::dup2_stdin(stdin).at(Step::Program, "standard input")?;
     rustix::stdio::dup2_stdout(stdout).at(Step::Program, "standard output")?;
     rustix::stdio::dup2_stderr(stderr).at(Step::Program, "standard error")?;
+    sys::unblock_signals().at(Step::Program, "unblock signals")?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
     sys::close_from(3, sys::Close::OnExec).at(Step::Program, "close descriptors")?;
     let start = Path::new(WORKSPACE).join(&plan.directory);

@@ -93,17 +93,31 @@ pub fn child_signals() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
-/// Gives every signal its default again, since a program inherits which are ignored.
+/// Gives every signal its default again, since a program inherits which are ignored. The kernel's own call, since the C
+/// library keeps two to itself and would leave them as they were.
 pub fn default_signals() {
+    /// The kernel's structure: handler, flags, restorer, mask; all zero is the default.
+    static DEFAULT: [u64; 4] = [0; 4];
     for signal in 1..=64 {
         #[expect(
             unsafe_code,
             reason = "sets no handler, so no code of ours can run in one; those that may not be set fail"
         )]
         unsafe {
-            libc::signal(signal, libc::SIG_DFL);
+            libc::syscall(libc::SYS_rt_sigaction, signal, &raw const DEFAULT, 0_usize, size_of::<u64>());
         }
     }
+}
+
+/// Blocks no signal any more.
+pub fn unblock_signals() -> io::Result<()> {
+    #[expect(unsafe_code, reason = "a signal set on the stack, filled before it is used")]
+    let done = unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, std::ptr::null_mut())
+    };
+    check(done.into()).map(drop)
 }
 
 /// Signals every process that this one may signal, but itself. Only for process 1 of a namespace.
