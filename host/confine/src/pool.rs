@@ -47,7 +47,14 @@ impl Pool {
     /// A keeper whose control group has these limits.
     pub fn take(&self, limits: &Limits) -> io::Result<Keeper> {
         let waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut keeper = waiting.map_or_else(|| self.start(), Ok)?;
+        if let Some(mut keeper) = waiting
+            && keeper.process.try_wait().is_ok_and(|ended| ended.is_none())
+            // A group that still holds more than it now may is of no use.
+            && keeper.group.limit(limits).is_ok()
+        {
+            return Ok(keeper);
+        }
+        let mut keeper = self.start()?;
         keeper.group.limit(limits)?;
         Ok(keeper)
     }
@@ -61,6 +68,14 @@ impl Pool {
         }
         if let Some(one_too_many) = self.put_back(keeper) {
             one_too_many.dismiss().await;
+        }
+    }
+
+    /// Lets all keepers that wait end.
+    pub async fn close(&self) {
+        let idle = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
+        for keeper in idle {
+            keeper.dismiss().await;
         }
     }
 

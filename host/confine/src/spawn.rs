@@ -126,6 +126,11 @@ impl Confiner {
         &self.given
     }
 
+    /// Ends what waits for the next program and removes its control groups. What still runs is not touched.
+    pub async fn close(self) {
+        self.pool.close().await;
+    }
+
     /// Starts a program with `workspace` as the only place of the host that it can change. Returns once it runs.
     ///
     /// # Errors

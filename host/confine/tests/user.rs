@@ -48,6 +48,21 @@ async fn an_ordinary_user_has_the_same_walls() {
     let caps = ["Inh", "Prm", "Eff", "Bnd", "Amb"].map(|set| format!("Cap{set}:{zero}")).concat();
     assert_eq!((ran.ending, out(&ran)), (Ending::Exited(0), format!("1000\n{caps}made\n")), "{}", err(&ran));
     assert_eq!(workspace.join("made").metadata().unwrap().uid(), rustix::process::geteuid().as_raw());
+    // Without control groups, limits of the namespace's own user bound processes, and of each process memory.
+    let mut many = shell("for i in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done");
+    many.limits.processes = 5;
+    let ran = confiner.spawn(many, directory.as_fd()).await.unwrap().capture(Vec::new(), LONG).await;
+    assert!(err(&ran).contains("Cannot fork"), "{ran:?}");
+    if !matches!(confiner.given().memory_group, caisson_confine::Answer::Yes) {
+        let mut hog = shell("exec python3 -c 'bytearray(300 << 20)'");
+        hog.limits.memory = 200 << 20;
+        let ran = confiner.spawn(hog, directory.as_fd()).await.unwrap().capture(Vec::new(), LONG).await;
+        assert!(err(&ran).contains("MemoryError"), "{ran:?}");
+        let demand = Demand { memory_group: true, ..Demand::default() };
+        let stub = Stub::open(Path::new(&stub)).unwrap();
+        let lacking = Confiner::open(stub, demand, HostId::default(), &workspace).await.unwrap_err();
+        assert!(lacking.how.contains("Delegate=yes"), "{lacking}");
+    }
     // Another directory at the path of the one that was opened is not taken for it.
     std::fs::rename(&workspace, data.path().join("moved")).unwrap();
     let moved = confiner.spawn(shell("ls -A"), directory.as_fd()).await.unwrap().capture(Vec::new(), LONG).await;

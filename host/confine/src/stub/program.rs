@@ -57,17 +57,21 @@ fn confine(plan: &Plan, order: &Order, streams: [OwnedFd; 3]) -> Result<(), Faul
 
 fn limit(limits: &Limits, memory_group: bool) -> rustix::io::Result<()> {
     // A limit under which the gateway runs itself cannot be raised here.
-    let set = |resource, value: u64| {
-        let value = rustix::process::getrlimit(resource).maximum.map_or(value, |most| most.min(value));
-        rustix::process::setrlimit(resource, Rlimit { current: Some(value), maximum: Some(value) })
+    let set = |resource, soft: u64, hard: u64| {
+        let most = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
+        rustix::process::setrlimit(resource, Rlimit { current: Some(soft.min(most)), maximum: Some(hard.min(most)) })
     };
-    set(Resource::Core, 0)?;
+    // One byte writes no core file, as none would, and is what tells the kernel not to start the machine's own handler of
+    // crashes either, which runs as root and outside.
+    set(Resource::Core, 1, 1)?;
     // Init is one of this user's processes in this namespace.
-    set(Resource::Nproc, u64::from(limits.processes) + 1)?;
-    set(Resource::Nofile, limits.open_files.into())?;
-    set(Resource::Fsize, limits.file_size)?;
-    set(Resource::Cpu, limits.cpu_seconds.into())?;
-    if memory_group { Ok(()) } else { set(Resource::As, limits.memory) }
+    let processes = u64::from(limits.processes) + 1;
+    set(Resource::Nproc, processes, processes)?;
+    set(Resource::Nofile, limits.open_files.into(), limits.open_files.into())?;
+    set(Resource::Fsize, limits.file_size, limits.file_size)?;
+    // The first tells a program, the second ends it.
+    set(Resource::Cpu, limits.cpu_seconds.into(), u64::from(limits.cpu_seconds) + 1)?;
+    if memory_group { Ok(()) } else { set(Resource::As, limits.memory, limits.memory) }
 }
 
 fn execute(plan: &Plan) -> Result<std::convert::Infallible, Fault> {
