@@ -10,7 +10,7 @@ use tokio::process::{Child, Command};
 use crate::cgroup::{Group, Groups};
 use crate::find::Stub;
 use crate::plan::Limits;
-use crate::wire;
+use crate::wire::{self, Order, Settings};
 
 /// How many keepers wait for work at most. One takes the memory of a small process; starting one anew takes some
 /// milliseconds, most of which the kernel spends on moving it into its control group.
@@ -24,7 +24,9 @@ const COLLAPSE: Duration = Duration::from_secs(2);
 pub struct Pool {
     stub: Stub,
     groups: Groups,
-    idle: Mutex<Vec<Keeper>>,
+    settings: Settings,
+    /// `None` once closed.
+    idle: Mutex<Option<Vec<Keeper>>>,
 }
 
 /// One stub process that waits for an order, or carries one out.
@@ -36,17 +38,13 @@ pub struct Keeper {
 }
 
 impl Pool {
-    pub fn new(stub: Stub, groups: Groups) -> Arc<Self> {
-        Arc::new(Self { stub, groups, idle: Mutex::default() })
-    }
-
-    pub fn groups(&self) -> &Groups {
-        &self.groups
+    pub fn new(stub: Stub, groups: Groups, settings: Settings) -> Arc<Self> {
+        Arc::new(Self { stub, groups, settings, idle: Mutex::new(Some(Vec::new())) })
     }
 
     /// A keeper whose control group has these limits.
     pub fn take(&self, limits: &Limits) -> io::Result<Keeper> {
-        let waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let waiting = self.idle.lock().unwrap_or_else(PoisonError::into_inner).as_mut().and_then(Vec::pop);
         if let Some(mut keeper) = waiting
             && keeper.process.try_wait().is_ok_and(|ended| ended.is_none())
             // A group that still holds more than it now may is of no use.
@@ -71,28 +69,29 @@ impl Pool {
         }
     }
 
-    /// Lets all keepers that wait end.
+    /// Lets all keepers that wait end, and each that is given back from now on.
     pub async fn close(&self) {
-        let idle = std::mem::take(&mut *self.idle.lock().unwrap_or_else(PoisonError::into_inner));
-        for keeper in idle {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        for keeper in idle.into_iter().flatten() {
             keeper.dismiss().await;
         }
     }
 
     fn put_back(&self, keeper: Keeper) -> Option<Keeper> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() >= IDLE {
-            return Some(keeper);
+        match self.idle.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(idle) if idle.len() < IDLE => {
+                idle.push(keeper);
+                None
+            }
+            Some(_) | None => Some(keeper),
         }
-        idle.push(keeper);
-        None
     }
 
     fn start(&self) -> io::Result<Keeper> {
         let (group, entries) = self.groups.make()?;
         let (ours, theirs) = wire::pair()?;
         let entries: Vec<BorrowedFd<'_>> = entries.iter().map(AsFd::as_fd).collect();
-        wire::send(ours.as_fd(), wire::ENTER, &entries)?;
+        wire::send(ours.as_fd(), &serde_json::to_vec(&self.settings)?, &entries)?;
         let process = Command::new(self.stub.program())
             .arg0("caisson-confine")
             .env_clear()
@@ -108,9 +107,9 @@ impl Pool {
 }
 
 impl Keeper {
-    /// Gives the keeper its order. It always fits the socket, in which nothing else waits.
-    pub fn order(&self, header: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-        wire::send(self.socket.get_ref().as_fd(), header, descriptors)
+    /// Gives the keeper an order, with its descriptors. It always fits the socket, in which nothing else waits.
+    pub fn order(&self, order: Order, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+        wire::send(self.socket.get_ref().as_fd(), &serde_json::to_vec(&order)?, descriptors)
     }
 
     /// Whether the kernel ended a process for want of memory since this was asked last.

@@ -14,13 +14,12 @@ use crate::plan::{HostId, Network, Plan, PlanError, Stdin};
 use crate::pool::Pool;
 use crate::probe;
 use crate::running::{Running, watch};
-use crate::wire::{self, Fault, Order, Report, Step};
+use crate::wire::{self, Fault, Order, Report, Settings, Step};
 
 /// Starts programs, confined. Exists only where the machine gives what is demanded.
 #[derive(Debug)]
 pub struct Confiner {
     pool: Arc<Pool>,
-    host: HostId,
     given: Given,
 }
 
@@ -98,7 +97,13 @@ impl Confiner {
 
     async fn probe(stub: Stub, host: HostId, workspaces: &Path) -> Self {
         let (given, groups) = probe::without_a_run(&stub).await;
-        let mut confiner = Self { pool: Pool::new(stub, groups), host, given };
+        let settings = Settings {
+            landlock: given.landlock,
+            host: given.as_root.then_some(host),
+            memory_group: groups.bounds_memory(),
+            cgroup_namespace: given.has_namespace("cgroup"),
+        };
+        let mut confiner = Self { pool: Pool::new(stub, groups, settings), given };
         confiner.given.confinement = confiner.trial(workspaces).await;
         confiner
     }
@@ -126,7 +131,8 @@ impl Confiner {
         &self.given
     }
 
-    /// Ends what waits for the next program and removes its control groups. What still runs is not touched.
+    /// Ends what waits for the next program and removes its control groups. What still runs is not touched, and clears up when
+    /// it ends.
     pub async fn close(self) {
         self.pool.close().await;
     }
@@ -141,13 +147,12 @@ impl Confiner {
         let keeper = self.pool.take(&plan.limits).map_err(failed("start or make its control group"))?;
         let (control, theirs) = wire::pair().map_err(failed("make a socket"))?;
         let Streams { stdin, stdout, stderr, child } = Streams::open(plan.stdin).map_err(failed("make a pipe"))?;
-        let order =
-            serde_json::to_vec(&self.order(&plan)).map_err(io::Error::from).map_err(failed("write the order"))?;
+        let order = Order { workspace: plan.workspace };
         let plan = wire::write_plan(&plan).map_err(failed("write the plan"))?;
         let [child_stdin, child_stdout, child_stderr] = child.each_ref().map(AsFd::as_fd);
         let given = [theirs.as_fd(), plan.as_fd(), child_stdin, child_stdout, child_stderr, workspace];
         let control = Arc::new(wire::watch(control).map_err(failed("watch the socket"))?);
-        keeper.order(&order, &given).map_err(failed("send the order"))?;
+        keeper.order(order, &given).map_err(failed("send the order"))?;
         // What is open here too would never end for those who read it.
         drop((theirs, child));
         let ((tell_first, first), (tell_ending, ended)) = (oneshot::channel(), oneshot::channel());
@@ -168,16 +173,6 @@ impl Confiner {
             Some((Report::Exited(_) | Report::Signalled(_), _)) | None => {
                 Err(failed("set up")(io::Error::other("it ended without a word")))
             }
-        }
-    }
-
-    fn order(&self, plan: &Plan) -> Order {
-        Order {
-            landlock: self.given.landlock,
-            host: self.given.as_root.then_some(self.host),
-            memory_group: self.pool.groups().bounds_memory(),
-            cgroup_namespace: self.given.has_namespace("cgroup"),
-            workspace: plan.workspace,
         }
     }
 }

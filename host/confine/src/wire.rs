@@ -19,23 +19,27 @@ const MAX_MESSAGE: usize = 4096;
 /// The most descriptors of one message.
 const MAX_DESCRIPTORS: usize = 8;
 
-/// The first message to a keeper. Its descriptors are the files that take a process into a control group.
-pub const ENTER: &[u8] = b"enter";
-/// The keeper's answer to an order when all that it started has ended.
+/// A keeper's answer to an order when all that it started has ended.
 pub const DONE: &[u8] = b"done";
 
-/// The rest of the messages to a keeper: what it must know itself. Comes with six descriptors: a socket for this program
-/// alone, the plan, the three standard streams, and the workspace.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct Order {
+/// The first message to a keeper: what is the same for all programs. Its descriptors are the files that take a process into a
+/// control group.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Settings {
     /// The Landlock version whose rules are enforced, all or nothing.
     pub landlock: u8,
-    /// Whom the program is to the host, where the gateway is root.
+    /// Whom programs are to the host, where the gateway is root.
     pub host: Option<HostId>,
     /// Whether a control group bounds the memory.
     pub memory_group: bool,
-    /// Whether the program gets a view of its own on control groups, which not every kernel has.
+    /// Whether a program gets a view of its own on control groups, which not every kernel has.
     pub cgroup_namespace: bool,
+}
+
+/// The rest of the messages to a keeper: what it must know itself of a program. Comes with six descriptors: a socket for this
+/// program alone, the plan, the three standard streams, and the workspace.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Order {
     /// What may be done with the workspace.
     pub workspace: Access,
 }

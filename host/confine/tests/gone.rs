@@ -70,19 +70,24 @@ async fn nothing_is_left_behind() {
     for micros in [0, 100, 1000, 3000] {
         let _late = tokio::time::timeout(Duration::from_micros(micros), bench.sh("sleep 1000")).await;
     }
-    let keepers = |_: ()| children().into_iter().filter(|(_, name)| name == "caisson-confine").count();
+    let keepers = || children().into_iter().filter(|(_, name)| name == "caisson-confine").count();
     // Whatever was cancelled returns its keeper before the next is asked for work.
-    let before = keepers(());
+    let before = keepers();
     for _ in 0..5 {
         bench.succeeds("true").await;
     }
-    assert!(keepers(()) <= before, "{before}");
+    assert!(keepers() <= before, "{before}");
     let Bench { confiner, data: _data } = bench;
     confiner.close().await;
-    let zombies: Vec<_> = children().into_iter().filter(|(path, _)| is_zombie(path)).collect();
-    assert_eq!(zombies, []);
-    let groups = own_groups();
-    assert!(groups.is_empty(), "{groups:?}");
+    // What was cancelled a moment ago clears up by itself.
+    let cleared = async {
+        while !own_groups().is_empty()
+            || children().iter().any(|(path, name)| name == "caisson-confine" || is_zombie(path))
+        {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LONG, cleared).await.unwrap();
 }
 
 /// The children of this process, by their directory in /proc and their name.

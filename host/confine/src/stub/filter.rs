@@ -3,6 +3,8 @@
 //! Numbers are found by halving and not one after the other: at install the kernel runs the filter for every number there
 //! is, to learn which are always allowed, and a list of 300 comparisons makes that cost more than the program's start.
 
+use std::sync::LazyLock;
+
 use seccompiler::sock_filter;
 
 use super::syscalls::{self, Answer, Check, Rule};
@@ -41,8 +43,25 @@ const IF_ANY_BIT: u16 = 0x45;
 const MASK: u16 = 0x54;
 const RETURN: u16 = 0x06;
 
+static NONE: LazyLock<Vec<sock_filter>> = LazyLock::new(|| compile(Sockets::None));
+static STREAM: LazyLock<Vec<sock_filter>> = LazyLock::new(|| compile(Sockets::Stream));
+
+/// Compiles the filters, so that the processes that come of this one have them.
+pub fn prepare() {
+    LazyLock::force(&NONE);
+    LazyLock::force(&STREAM);
+}
+
+/// The filter with these sockets.
+pub fn for_sockets(sockets: Sockets) -> &'static [sock_filter] {
+    match sockets {
+        Sockets::None => &NONE,
+        Sockets::Stream => &STREAM,
+    }
+}
+
 /// The filter for this machine's architecture.
-pub fn compile(sockets: Sockets) -> Vec<sock_filter> {
+fn compile(sockets: Sockets) -> Vec<sock_filter> {
     let rules = syscalls::rules(sockets);
     let mut code = vec![
         step(LOAD, ARCHITECTURE, 0, 0),

@@ -5,49 +5,54 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::event::{PollFlags, poll};
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, wait};
 use rustix::thread::{CapabilitySet, CapabilitySets};
-use rustix::thread::{Gid, Uid};
+use rustix::thread::{Gid, Uid, UnshareFlags};
 
 use super::keeper::{Identity, own_process, write_maps};
 use super::sys::{self, Side};
 use super::{At, Fault, Step, program, view};
 use crate::plan::Network;
-use crate::wire::{self, Order, Report};
+use crate::wire::{self, Report, Settings};
 
 /// The user and group that a program sees itself as.
 pub const INSIDE: u32 = 1000;
 /// The host name that a program sees.
 const HOST_NAME: &[u8] = b"sandbox";
 
-/// What process 1 starts with.
-pub struct Inside<'fd> {
-    pub order: Order,
+/// Process 1 before it has something to do.
+pub struct Waiting {
+    pub settings: Settings,
     pub identity: Identity,
-    pub plan: OwnedFd,
-    /// Standard input, output and error of the program.
-    pub streams: [OwnedFd; 3],
-    pub workspace: OwnedFd,
-    /// The workspace's mount, where the keeper made it.
-    pub tree: Option<OwnedFd>,
-    /// Where the gateway is told how it goes.
-    pub control: BorrowedFd<'fd>,
+    /// Where the order comes from, which ends when the keeper does.
+    pub keeper: OwnedFd,
 }
 
-/// Process 1, to its end. `keeper` ends when the keeper does.
-pub fn run(keeper: Option<OwnedFd>, inside: Inside<'_>) -> ! {
-    let control = inside.control;
-    // A keeper that gave up has told why.
-    let Some(keeper) = keeper else { sys::exit(1) };
-    match start(inside) {
-        Ok(started) => {
-            let Started { program, children, proxy } = started;
-            wire::report(control, &Report::Started, proxy.as_ref().map(AsFd::as_fd).as_slice());
+/// Process 1, to its end.
+pub fn run(waiting: Waiting) -> ! {
+    let Waiting { settings, identity, keeper } = waiting;
+    // A session without a terminal, of which the program is a member and not the leader, so that it can get none. Made while
+    // there is time: a new session is a new party to the scheduler, which lets it wait.
+    let _leads_already = rustix::process::setsid();
+    // A keeper that has nothing more to do closes its end.
+    let given: Option<[OwnedFd; 6]> = wire::receive(keeper.as_fd()).ok().and_then(|(_, given)| given.try_into().ok());
+    let Some([control, plan, stdin, stdout, stderr, workspace]) = given else { sys::exit(0) };
+    match start(settings, identity, Given { plan, streams: [stdin, stdout, stderr], workspace }) {
+        Ok(Started { program, children, proxy }) => {
+            wire::report(control.as_fd(), &Report::Started, proxy.as_ref().map(AsFd::as_fd).as_slice());
             // From now on only the gateway accepts.
             drop(proxy);
-            serve(program, &children, &keeper, control)
+            serve(program, &children, &keeper, control.as_fd());
         }
-        Err(fault) => wire::report(control, &Report::Failed(fault), &[]),
+        Err(fault) => wire::report(control.as_fd(), &Report::Failed(fault), &[]),
     }
     sys::exit(0)
+}
+
+struct Given {
+    plan: OwnedFd,
+    /// Standard input, output and error of the program.
+    streams: [OwnedFd; 3],
+    /// As root the mount that the keeper made, else the directory that the gateway opened.
+    workspace: OwnedFd,
 }
 
 struct Started {
@@ -56,12 +61,15 @@ struct Started {
     proxy: Option<TcpListener>,
 }
 
-fn start(inside: Inside<'_>) -> Result<Started, Fault> {
-    let Inside { order, identity, plan, streams, workspace, tree, .. } = inside;
+fn start(settings: Settings, identity: Identity, given: Given) -> Result<Started, Fault> {
+    let Given { plan, streams, workspace } = given;
     let plan = wire::read_plan(plan).at(Step::Order, "read the plan")?;
     become_inside(identity).at(Step::Identity, "become the mapped user")?;
-    let tree = tree.map_or_else(|| view::workspace_tree(&workspace, order.workspace), Ok)?;
-    drop(workspace);
+    sys::enter_new(UnshareFlags::NEWNS).at(Step::Namespaces, "mounts")?;
+    let tree = match settings.host {
+        Some(_) => workspace,
+        None => view::workspace_tree(&workspace, plan.workspace)?,
+    };
     view::build(&plan, tree)?;
     let proxy = match plan.network {
         Network::None => None,
@@ -76,13 +84,12 @@ fn start(inside: Inside<'_>) -> Result<Started, Fault> {
             program::await_exec(read)?;
             Ok(Started { program, children, proxy })
         }
-        Side::Child => program::become_program(&plan, &order, streams, write),
+        Side::Child => program::become_program(&plan, settings, streams, write),
     }
 }
 
 fn become_inside(identity: Identity) -> rustix::io::Result<()> {
     let (user, group) = (Uid::from_raw(identity.user), Gid::from_raw(identity.group));
-    rustix::process::setsid()?;
     rustix::thread::set_thread_res_gid(group, group, group)?;
     rustix::thread::set_thread_res_uid(user, user, user)
 }
@@ -96,7 +103,7 @@ fn listen(port: u16) -> io::Result<TcpListener> {
 /// a process which found its way to all capabilities of this one would still have no power over them.
 fn give_up(identity: Identity) -> io::Result<()> {
     rustix::system::sethostname(HOST_NAME)?;
-    sys::enter_user_namespace()?;
+    sys::enter_new(UnshareFlags::NEWUSER)?;
     // Changing credentials made this process's files in /proc root's.
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable)?;
     write_maps(&own_process()?, (INSIDE, identity.user), (INSIDE, identity.group))?;

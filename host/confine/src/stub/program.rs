@@ -9,12 +9,12 @@ use rustix::process::{Resource, Rlimit};
 
 use super::{At, Fault, Step, filter, landlock, sys};
 use crate::plan::{Limits, Network, Plan, Program, WORKSPACE};
-use crate::wire::Order;
+use crate::wire::Settings;
 
 /// Confines this process further and replaces it by the program. Says over `told` why it could not; the pipe's end without a
 /// word says that it could.
-pub fn become_program(plan: &Plan, order: &Order, streams: [OwnedFd; 3], told: OwnedFd) -> ! {
-    let Err(fault) = confine(plan, order, streams).and_then(|()| execute(plan));
+pub fn become_program(plan: &Plan, settings: Settings, streams: [OwnedFd; 3], told: OwnedFd) -> ! {
+    let Err(fault) = confine(plan, settings, streams).and_then(|()| execute(plan));
     if let Ok(bytes) = serde_json::to_vec(&fault) {
         let _gone = std::fs::File::from(told).write_all(&bytes);
     }
@@ -33,8 +33,8 @@ pub fn await_exec(told: OwnedFd) -> Result<(), Fault> {
     Err(why)
 }
 
-fn confine(plan: &Plan, order: &Order, streams: [OwnedFd; 3]) -> Result<(), Fault> {
-    rustix::process::setsid().at(Step::Program, "setsid")?;
+fn confine(plan: &Plan, settings: Settings, streams: [OwnedFd; 3]) -> Result<(), Fault> {
+    rustix::process::setpgid(None, None).at(Step::Program, "process group")?;
     let [stdin, stdout, stderr] = streams;
     rustix::stdio::dup2_stdin(stdin).at(Step::Program, "standard input")?;
     rustix::stdio::dup2_stdout(stdout).at(Step::Program, "standard output")?;
@@ -44,13 +44,13 @@ fn confine(plan: &Plan, order: &Order, streams: [OwnedFd; 3]) -> Result<(), Faul
     sys::close_from(3, sys::Close::OnExec).at(Step::Program, "close descriptors")?;
     let start = Path::new(WORKSPACE).join(&plan.directory);
     rustix::process::chdir(&start).at(Step::Directory, plan.directory.display())?;
-    limit(&plan.limits, order.memory_group).at(Step::Limits, "set a limit")?;
-    landlock::restrict(plan, order.landlock)?;
+    limit(&plan.limits, settings.memory_group).at(Step::Limits, "set a limit")?;
+    landlock::restrict(plan, settings.landlock)?;
     let network = match plan.network {
         Network::None => filter::Sockets::None,
         Network::Proxy { .. } => filter::Sockets::Stream,
     };
-    seccompiler::apply_filter(&filter::compile(network))
+    seccompiler::apply_filter(filter::for_sockets(network))
         .map_err(io::Error::other)
         .at(Step::Seccomp, "install the filter")
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use rustix::process::Pid;
+use rustix::thread::UnshareFlags;
 
 /// Which side of a fork this is.
 pub enum Side {
@@ -11,13 +12,10 @@ pub enum Side {
     Child,
 }
 
-/// The namespaces that every program gets of its own.
-pub const NAMESPACES: i32 = libc::CLONE_NEWUSER
-    | libc::CLONE_NEWNS
-    | libc::CLONE_NEWPID
-    | libc::CLONE_NEWNET
-    | libc::CLONE_NEWIPC
-    | libc::CLONE_NEWUTS;
+/// The namespaces that every program gets of its own, but that of mounts: it is a copy of what is mounted, and so is made at the
+/// last moment.
+pub const NAMESPACES: i32 =
+    libc::CLONE_NEWUSER | libc::CLONE_NEWPID | libc::CLONE_NEWNET | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
 
 /// Forks, with the child in new namespaces. The caller has one thread.
 pub fn fork(namespaces: i32) -> io::Result<Side> {
@@ -31,10 +29,13 @@ pub fn fork(namespaces: i32) -> io::Result<Side> {
     }
 }
 
-/// Moves this process into a user namespace of its own.
-pub fn enter_user_namespace() -> io::Result<()> {
-    #[expect(unsafe_code, reason = "NEWUSER shares no descriptor table, which is what makes the general call unsafe")]
-    unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWUSER) }.map_err(Into::into)
+/// Moves this process into a namespace of its own, of users or of mounts.
+pub fn enter_new(namespace: UnshareFlags) -> io::Result<()> {
+    #[expect(
+        unsafe_code,
+        reason = "no caller unshares the descriptor table, which is what makes the general call unsafe"
+    )]
+    unsafe { rustix::thread::unshare_unsafe(namespace) }.map_err(Into::into)
 }
 
 /// Sets attributes of a mount, private from now on; of all mounts below it too where `recursive`.

@@ -1,5 +1,6 @@
 //! What the program sees: a root of its own in memory, into which only what is listed here is mounted.
 
+use std::ffi::CStr;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -45,13 +46,13 @@ const ETC: &[&str] = &[
 /// Devices without state. No terminal is among them.
 pub const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-const LINKS: &[(&str, &str)] = &[
-    ("/proc/self/fd", "dev/fd"),
-    ("fd/0", "dev/stdin"),
-    ("fd/1", "dev/stdout"),
-    ("fd/2", "dev/stderr"),
-    ("/tmp", "dev/shm"),
-    ("/tmp", "var/tmp"),
+const LINKS: &[(&CStr, &str)] = &[
+    (c"/proc/self/fd", "dev/fd"),
+    (c"fd/0", "dev/stdin"),
+    (c"fd/1", "dev/stdout"),
+    (c"fd/2", "dev/stderr"),
+    (c"/tmp", "dev/shm"),
+    (c"/tmp", "var/tmp"),
 ];
 
 /// Builds the view in this process's mount namespace and makes it the root. The old root is gone afterwards.
@@ -69,7 +70,7 @@ pub fn build(plan: &Plan, workspace: OwnedFd) -> Result<(), Fault> {
         view.bind(path, FileType::CharacterDevice).at(Step::System, path.display())?;
     }
     for (target, link) in LINKS {
-        view.link(*target, Path::new(link)).at(Step::Root, link)?;
+        view.link(target, Path::new(link)).at(Step::Root, link)?;
     }
     view.write_etc(plan.network).at(Step::Root, "write /etc")?;
     memory(plan.limits.temporary, c"1777").and_then(|tmp| view.mount(&tmp, "tmp")).at(Step::Root, "mount /tmp")?;
@@ -106,7 +107,7 @@ pub const fn attributes(access: Access) -> u64 {
 }
 
 /// A file system in memory, of at most `size` bytes.
-fn memory(size: u64, mode: &std::ffi::CStr) -> rustix::io::Result<OwnedFd> {
+fn memory(size: u64, mode: &CStr) -> rustix::io::Result<OwnedFd> {
     let fs = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
     fsconfig_set_string(&fs, c"size", size.to_string())?;
     // Each file costs kernel memory whatever its size.
@@ -149,7 +150,7 @@ impl View<'_> {
         };
         if kind == FileType::Symlink {
             let target = readlinkat(CWD, path, Vec::new())?;
-            return self.link(target, relative(path));
+            return self.link(&target, relative(path));
         }
         self.bind(path, kind)
     }
@@ -189,29 +190,30 @@ impl View<'_> {
         move_mount(tree, c"", self.root, place, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
     }
 
-    fn link(&self, target: impl rustix::path::Arg, place: &Path) -> rustix::io::Result<()> {
-        self.parents(place)?;
-        symlinkat(target, self.root, place)
+    fn link(&self, target: &CStr, place: &Path) -> rustix::io::Result<()> {
+        self.with_parents(place, || symlinkat(target, self.root, place))
     }
 
     fn file(&self, place: &Path) -> rustix::io::Result<OwnedFd> {
-        self.parents(place)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat(self.root, place, flags, Mode::from_raw_mode(0o644))
-    }
-
-    fn parents(&self, place: &Path) -> rustix::io::Result<()> {
-        place.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or(Ok(()), |parent| self.folder(parent))
+        self.with_parents(place, || openat(self.root, place, flags, Mode::from_raw_mode(0o644)))
     }
 
     fn folder(&self, place: &Path) -> rustix::io::Result<()> {
-        match mkdirat(self.root, place, Mode::from_raw_mode(0o755)) {
-            Ok(()) | Err(Errno::EXIST) => Ok(()),
-            Err(Errno::NOENT) => {
-                self.parents(place)?;
-                mkdirat(self.root, place, Mode::from_raw_mode(0o755))
+        match self.with_parents(place, || mkdirat(self.root, place, Mode::from_raw_mode(0o755))) {
+            Err(Errno::EXIST) => Ok(()),
+            made => made,
+        }
+    }
+
+    /// Makes something, and the folders above it where they are missing.
+    fn with_parents<T>(&self, place: &Path, make: impl Fn() -> rustix::io::Result<T>) -> rustix::io::Result<T> {
+        match (make(), place.parent()) {
+            (Err(Errno::NOENT), Some(parent)) if !parent.as_os_str().is_empty() => {
+                self.folder(parent)?;
+                make()
             }
-            Err(error) => Err(error),
+            (made, _) => made,
         }
     }
 
