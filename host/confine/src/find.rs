@@ -1,4 +1,4 @@
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -62,16 +62,16 @@ impl Stub {
         let file = File::open(path).map_err(failed)?;
         let found = file.metadata().map_err(failed)?;
         let above = path.parent().unwrap_or(Path::new("/")).metadata().map_err(failed)?;
-        let own = rustix::process::geteuid().as_raw();
         let untrusted = |why| Err(NoStub::Untrusted { path: path.to_owned(), why });
         if !found.is_file() || found.mode() & 0o111 == 0 {
             return untrusted("is not an executable file");
         }
-        if [&found, &above].iter().any(|entry| entry.uid() != 0 && entry.uid() != own) {
+        if !is_owned_by_us(&found) || !is_owned_by_us(&above) {
             return untrusted("or its directory belongs to another user");
         }
-        // A directory that all may write but whose entries only their owners may replace is as good as one that is not.
-        if found.mode() & 0o022 != 0 || (above.mode() & 0o002 != 0 && above.mode() & 0o1000 == 0) {
+        // In a directory with this bit only its owner replaces a file.
+        let kept = above.mode() & 0o1000 != 0;
+        if is_written_by_others(&found) || (is_written_by_others(&above) && !kept) {
             return untrusted("or its directory can be written by others");
         }
         let stub = Self { file, path: path.to_owned() };
@@ -93,4 +93,14 @@ impl Stub {
         let shown = answer.get(..answer.len().min(80)).unwrap_or_default();
         Err(NoStub::Other { path: self.path.clone(), answer: String::from_utf8_lossy(shown).into_owned() })
     }
+}
+
+fn is_owned_by_us(entry: &Metadata) -> bool {
+    entry.uid() == 0 || entry.uid() == rustix::process::geteuid().as_raw()
+}
+
+/// Where each user has a group of the same name, a file that this group may write is still the user's own.
+fn is_written_by_others(entry: &Metadata) -> bool {
+    let own_group = entry.gid() == 0 || entry.gid() == rustix::process::getegid().as_raw();
+    entry.mode() & 0o002 != 0 || (entry.mode() & 0o020 != 0 && !own_group)
 }

@@ -114,17 +114,27 @@ impl Default for Limits {
     }
 }
 
-/// The user and group of the host that a gateway which runs as root gives to what it starts. It should own nothing.
+/// The users and groups of the host that a gateway which runs as root gives to what it starts: the first of
+/// [`HostId::COUNT`], none of which should own anything. Programs that run at the same time have different ones.
 ///
 /// A gateway that runs as an ordinary user has no choice: what it starts is that user to the host, behind the same walls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostId(u32);
 
 impl HostId {
-    /// `id` as both user and group; `None` for root and for the two values that the kernel keeps for itself.
+    /// How many ids are used, from the first on.
+    pub const COUNT: u32 = 1 << 16;
+
+    /// `first` and those that follow; `None` where they would meet the first 65,536, which are people and services, or the
+    /// last ones, which the kernel keeps for itself.
     #[must_use]
-    pub const fn new(id: u32) -> Option<Self> {
-        if id == 0 || id == 65534 || id == u32::MAX { None } else { Some(Self(id)) }
+    pub const fn new(first: u32) -> Option<Self> {
+        if first < Self::COUNT || first > u32::MAX - 2 * Self::COUNT { None } else { Some(Self(first)) }
+    }
+
+    /// One of them, by any number.
+    pub(crate) const fn pick(self, number: u32) -> Self {
+        Self(self.0 + number % Self::COUNT)
     }
 
     pub(crate) const fn number(self) -> u32 {
@@ -133,7 +143,7 @@ impl HostId {
 }
 
 impl Default for HostId {
-    /// An id in the range that distributions, directory services, containers and service managers all leave unused.
+    /// Ids in the range that distributions, directory services, containers and service managers all leave unused.
     fn default() -> Self {
         Self(1_900_000_000)
     }
@@ -324,7 +334,9 @@ mod tests {
 
     #[test]
     fn ids_that_are_somebody_are_refused() {
-        assert!([0, 65534, u32::MAX].iter().all(|id| HostId::new(*id).is_none()));
-        assert!(HostId::new(HostId::default().number()).is_some());
+        assert!([0, 1000, 65534, 65535, u32::MAX, u32::MAX - 65536].iter().all(|id| HostId::new(*id).is_none()));
+        let first = HostId::new(HostId::default().number()).unwrap();
+        assert_ne!(first.pick(0), first.pick(1));
+        assert_eq!(first.pick(HostId::COUNT), first);
     }
 }

@@ -1,6 +1,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ pub struct Pool {
     stub: Stub,
     groups: Groups,
     settings: Settings,
+    /// How many were started.
+    started: AtomicU32,
     /// `None` once closed.
     idle: Mutex<Option<Vec<Keeper>>>,
 }
@@ -39,7 +42,7 @@ pub struct Keeper {
 
 impl Pool {
     pub fn new(stub: Stub, groups: Groups, settings: Settings) -> Arc<Self> {
-        Arc::new(Self { stub, groups, settings, idle: Mutex::new(Some(Vec::new())) })
+        Arc::new(Self { stub, groups, settings, started: AtomicU32::new(0), idle: Mutex::new(Some(Vec::new())) })
     }
 
     /// A keeper whose control group has these limits.
@@ -91,7 +94,10 @@ impl Pool {
         let (group, entries) = self.groups.make()?;
         let (ours, theirs) = wire::pair()?;
         let entries: Vec<BorrowedFd<'_>> = entries.iter().map(AsFd::as_fd).collect();
-        wire::send(ours.as_fd(), &serde_json::to_vec(&self.settings)?, &entries)?;
+        // Programs that run at the same time are different users to the host, with nothing to share by that.
+        let number = self.started.fetch_add(1, Ordering::Relaxed);
+        let settings = Settings { host: self.settings.host.map(|host| host.pick(number)), ..self.settings };
+        wire::send(ours.as_fd(), &serde_json::to_vec(&settings)?, &entries)?;
         let process = Command::new(self.stub.program())
             .arg0("caisson-confine")
             .env_clear()

@@ -86,13 +86,21 @@ impl Confiner {
     /// What the machine is [`Lacking`].
     pub async fn open(stub: Stub, demand: Demand, host: HostId, workspaces: &Path) -> Result<Self, Lacking> {
         let confiner = Self::probe(stub, host, workspaces).await;
-        demand.check(&confiner.given)?;
-        Ok(confiner)
+        match demand.check(&confiner.given) {
+            Ok(()) => Ok(confiner),
+            Err(lacking) => {
+                confiner.close().await;
+                Err(lacking)
+            }
+        }
     }
 
     /// What this machine gives, whether it is enough or not, for a person to read.
     pub async fn look(stub: Stub, host: HostId, workspaces: &Path) -> Given {
-        Self::probe(stub, host, workspaces).await.given
+        let confiner = Self::probe(stub, host, workspaces).await;
+        let given = confiner.given.clone();
+        confiner.close().await;
+        given
     }
 
     async fn probe(stub: Stub, host: HostId, workspaces: &Path) -> Self {

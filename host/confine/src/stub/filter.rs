@@ -193,3 +193,97 @@ impl Answer {
 const fn step(code: u16, k: u32, jt: u8, jf: u8) -> sock_filter {
     sock_filter { code, k, jt, jf }
 }
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+    use super::*;
+
+    /// What the kernel would answer, by a machine as small as its own.
+    fn run(code: &[sock_filter], number: u32, arguments: [u64; 6]) -> u32 {
+        let mut data = [number, THIS_ARCHITECTURE, 0, 0].map(u32::to_ne_bytes).concat();
+        data.extend(arguments.iter().flat_map(|argument| argument.to_ne_bytes()));
+        let (mut at, mut value) = (0_usize, 0_u32);
+        loop {
+            let step = code.get(at).unwrap();
+            at += 1;
+            let jump = |holds: bool| usize::from(if holds { step.jt } else { step.jf });
+            match step.code {
+                LOAD => {
+                    let from = usize::try_from(step.k).unwrap();
+                    value = u32::from_ne_bytes(data.get(from..from + 4).unwrap().try_into().unwrap());
+                }
+                MASK => value &= step.k,
+                JUMP => at += usize::try_from(step.k).unwrap(),
+                IF_EQUAL => at += jump(value == step.k),
+                IF_AT_LEAST => at += jump(value >= step.k),
+                IF_ANY_BIT => at += jump(value & step.k != 0),
+                RETURN => return step.k,
+                other => panic!("{other}"),
+            }
+        }
+    }
+
+    fn is_allowed(number: libc::c_long, arguments: [u64; 6]) -> bool {
+        run(&compile(Sockets::Stream), u32::try_from(number).unwrap(), arguments) == ALLOW
+    }
+
+    #[test]
+    fn every_number_is_answered_by_its_rule() {
+        for sockets in [Sockets::None, Sockets::Stream] {
+            let (code, rules) = (compile(sockets), syscalls::rules(sockets));
+            assert!(code.len() < 1000, "{}", code.len());
+            for number in (0..1000).chain([X32 - 1, X32, X32 + 1, u32::MAX]) {
+                let found: Vec<_> = rules.iter().filter(|(ruled, _)| *ruled == number).map(|(_, rule)| rule).collect();
+                let expected = match found.as_slice() {
+                    [] if number >= X32 => KILL,
+                    [] => ERRNO | libc::ENOSYS.cast_unsigned(),
+                    [Rule::Always(answer)] => answer.code(),
+                    [Rule::Unless { .. }] => continue,
+                    many => panic!("{number} has {} rules", many.len()),
+                };
+                assert_eq!(run(&code, number, [0; 6]), expected, "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn arguments_decide_where_they_must() {
+        let (unix, inet) = (libc::AF_UNIX.cast_unsigned().into(), libc::AF_INET.cast_unsigned().into());
+        let (stream, datagram) = (libc::SOCK_STREAM.cast_unsigned().into(), libc::SOCK_DGRAM.cast_unsigned().into());
+        let closed = u64::from((libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK).cast_unsigned());
+        let create = u64::from((libc::O_CREAT | libc::O_WRONLY).cast_unsigned());
+        let directory = u64::from(libc::O_DIRECTORY.cast_unsigned());
+        // The high half of what the kernel takes as an `int` changes nothing.
+        let high = 1 << 32;
+        for denied in [
+            (libc::SYS_socket, [unix, stream, 0, 0, 0, 0]),
+            (libc::SYS_socket, [inet, datagram, 0, 0, 0, 0]),
+            (libc::SYS_socket, [inet, stream, 262, 0, 0, 0]),
+            (libc::SYS_socketpair, [unix, datagram, 0, 0, 0, 0]),
+            (libc::SYS_ioctl, [0, 0x5412 | high, 0, 0, 0, 0]),
+            (libc::SYS_ioctl, [0, 0x541D, 0, 0, 0, 0]),
+            (libc::SYS_prlimit64, [1, 0, high, 0, 0, 0]),
+            (libc::SYS_prlimit64, [1, 0, 1, 0, 0, 0]),
+            (libc::SYS_openat, [0, 0, create, 0o4755, 0, 0]),
+            (libc::SYS_fchmodat, [0, 0, 0o2755 | high, 0, 0, 0]),
+            (libc::SYS_personality, [8, 0, 0, 0, 0, 0]),
+        ] {
+            assert!(!is_allowed(denied.0, denied.1), "{denied:?}");
+        }
+        for allowed in [
+            (libc::SYS_socket, [inet | high, stream | closed, 6, 0, 0, 0]),
+            (libc::SYS_socketpair, [unix, stream | closed, 0, 0, 0, 0]),
+            (libc::SYS_ioctl, [0, 0x5401, 0, 0, 0, 0]),
+            (libc::SYS_prlimit64, [0, 0, 1, 0, 0, 0]),
+            (libc::SYS_prlimit64, [1, 0, 0, 1, 0, 0]),
+            (libc::SYS_openat, [0, 0, create, 0o755, 0, 0]),
+            // Without a file to make, the mode is whatever was in the register.
+            (libc::SYS_openat, [0, 0, directory, 0o6777, 0, 0]),
+            (libc::SYS_personality, [0xFFFF_FFFF, 0, 0, 0, 0, 0]),
+            (libc::SYS_clone, [u64::from((libc::CLONE_VM | libc::CLONE_THREAD).cast_unsigned()), 0, 0, 0, 0, 0]),
+        ] {
+            assert!(is_allowed(allowed.0, allowed.1), "{allowed:?}");
+        }
+    }
+}

@@ -57,6 +57,9 @@ const NAMESPACE_FLAGS: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWNET)
     .cast_unsigned();
 
+/// The same number on every machine, and not in every version of the C library's list.
+const FCHMODAT2: libc::c_long = 452;
+
 /// Requests that put words into a terminal as if its person had typed them, or take its output.
 const TERMINAL: &[u32] = &[0x5412, 0x541C, 0x541D];
 
@@ -75,7 +78,7 @@ const CHECKED: &[(libc::c_long, &[Check], Answer)] = &[
     (libc::SYS_prlimit64, &[Check::ZeroOrNull { argument: 0, pointer: 2 }], DENIED),
     (libc::SYS_fchmod, &[Check::NoBits { argument: 1, bits: SET_ID }], DENIED),
     (libc::SYS_fchmodat, &[Check::NoBits { argument: 2, bits: SET_ID }], DENIED),
-    (libc::SYS_fchmodat2, &[Check::NoBits { argument: 2, bits: SET_ID }], DENIED),
+    (FCHMODAT2, &[Check::NoBits { argument: 2, bits: SET_ID }], DENIED),
     (libc::SYS_mknodat, &[Check::NoBits { argument: 2, bits: SET_ID }], DENIED),
     (libc::SYS_openat, &[Check::NoBitsIf { flags: 2, any: CREATES, argument: 3, bits: SET_ID }], DENIED),
     // A pair is connected to itself. A datagram one could still send to any address.
