@@ -104,8 +104,6 @@ impl Pool {
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // An interrupt from the gateway's terminal is the gateway's to handle.
-            .process_group(0)
             .kill_on_drop(true)
             .spawn()?;
         Ok(Keeper { process, socket: wire::watch(ours)?, group })

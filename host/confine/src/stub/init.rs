@@ -29,9 +29,6 @@ pub struct Waiting {
 /// Process 1, to its end.
 pub fn run(waiting: Waiting) -> ! {
     let Waiting { settings, identity, keeper } = waiting;
-    // A session without a terminal, of which the program is a member and not the leader, so that it can get none. Made while
-    // there is time: a new session is a new party to the scheduler, which lets it wait.
-    let _leads_already = rustix::process::setsid();
     // A keeper that has nothing more to do closes its end.
     let given: Option<[OwnedFd; 6]> = wire::receive(keeper.as_fd()).ok().and_then(|(_, given)| given.try_into().ok());
     let Some([control, plan, stdin, stdout, stderr, workspace]) = given else { sys::exit(0) };

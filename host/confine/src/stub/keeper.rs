@@ -45,6 +45,9 @@ fn prepare() -> io::Result<(OwnedFd, Settings)> {
     sys::close_from(3, Close::Now)?;
     let socket = rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3)?;
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+    // A session without a terminal, for all that comes of this process. One for each program would be a new party to the
+    // scheduler each time, which lets those wait.
+    rustix::process::setsid()?;
     sys::default_signals();
     filter::prepare();
     // When the machine runs out of memory, what is confined goes first.
