@@ -20,7 +20,7 @@ guests: setup
 	@scripts/build-guests.sh
 
 host:
-	$(CARGO) build --locked -p caisson
+	$(CARGO) build --locked -p caisson -p caisson-confine
 
 run: guests host
 	target/debug/caisson serve --data $(BUILD)/data --built-in $(BUILD)/guests
