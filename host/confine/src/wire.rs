@@ -79,6 +79,7 @@ pub enum Step {
     Root,
     Loopback,
     Privileges,
+    Start,
     Limits,
     Directory,
     Landlock,

@@ -575,3 +575,17 @@ async fn input_that_is_not_read_does_no_harm() {
     let mut none = String::new();
     std::fs::File::open("/dev/null").unwrap().read_to_string(&mut none).unwrap();
 }
+
+#[tokio::test]
+async fn a_workspace_of_somebody_else_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        // An ordinary gateway cannot give a directory away.
+        return;
+    }
+    let bench = Bench::new().await;
+    std::os::unix::fs::chown(bench.workspace(), Some(1234), None).unwrap();
+    let error = bench.spawn(shell("true")).await.unwrap_err();
+    assert!(matches!(&error, SpawnError::SetUp { detail, .. } if detail.contains("1234:0")), "{error}");
+    std::os::unix::fs::chown(bench.workspace(), Some(0), None).unwrap();
+    assert!(bench.succeeds("true").await);
+}

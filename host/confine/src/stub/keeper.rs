@@ -145,7 +145,11 @@ impl Init {
     fn workspace_tree(&self, given: &Given) -> Result<OwnedFd, Fault> {
         let owner = rustix::fs::fstat(&given.workspace).at(Step::Workspace, "stat")?;
         if (owner.st_uid, owner.st_gid) != (self.identity.user, self.identity.group) {
-            let detail = format!("it belongs to user {} and not to the gateway's", owner.st_uid);
+            let Identity { user, group, .. } = self.identity;
+            let detail = format!(
+                "it belongs to {}:{} and not to the gateway's {user}:{group}, to whom it must be given",
+                owner.st_uid, owner.st_gid
+            );
             return Err(Errno::PERM).at(Step::Workspace, detail);
         }
         let flags = view::CLONE | OpenTreeFlags::AT_EMPTY_PATH;
