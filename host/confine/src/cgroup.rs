@@ -259,6 +259,7 @@ fn read(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
 
     const MOUNTS: &str = "\
@@ -283,5 +284,47 @@ mod tests {
             "{found:?}"
         );
         assert!(bases("4:cpu:/", MOUNTS, "memory").is_empty());
+    }
+
+    #[test]
+    fn version_2_is_found_where_the_controllers_are_and_one_above() {
+        let hierarchy = tempfile::tempdir().unwrap();
+        let own = hierarchy.path().join("service/gateway");
+        fs::create_dir_all(&own).unwrap();
+        let mounts = format!("32 25 0:28 / {} rw - cgroup2 cgroup2 rw", hierarchy.path().display());
+        assert_eq!(bases("0::/service/gateway", &mounts, "memory"), []);
+        fs::write(own.join("cgroup.controllers"), "cpu pids\n").unwrap();
+        assert_eq!(bases("0::/service/gateway", &mounts, "memory"), []);
+        for folder in [own.as_path(), own.parent().unwrap()] {
+            fs::write(folder.join("cgroup.controllers"), "cpu memory pids\n").unwrap();
+        }
+        let found = bases("0::/service/gateway", &mounts, "memory");
+        assert_eq!(
+            found.iter().map(|base| base.path.as_path()).collect::<Vec<_>>(),
+            [own.as_path(), own.parent().unwrap()]
+        );
+        assert!(found.iter().all(|base| base.version == Version::Two));
+    }
+
+    #[test]
+    fn a_controller_is_handed_down_only_where_it_is_not_yet() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("cgroup.subtree_control");
+        fs::write(&file, "cpu memory\n").unwrap();
+        delegate(folder.path(), "memory").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "cpu memory\n");
+        delegate(folder.path(), "pids").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "+pids");
+    }
+
+    #[test]
+    fn a_kill_is_blamed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = Base { path: folder.path().to_owned(), version: Version::Two };
+        let mut group = Group { folders: Vec::new(), memory: Some(memory), processes: None, limits: None, killed: 0 };
+        assert!(!group.ran_out_of_memory());
+        fs::write(folder.path().join("memory.events"), "oom 3\noom_kill 2\noom_group_kill 0\n").unwrap();
+        assert!(group.ran_out_of_memory());
+        assert!(!group.ran_out_of_memory());
     }
 }

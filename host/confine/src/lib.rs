@@ -7,6 +7,21 @@
 //! [`Confiner::open`] asks the machine what it gives and holds that against what is demanded; only what passed can
 //! [`Confiner::spawn`]. Nothing falls back to less: a wall that cannot be had is an error that says how to get it.
 //!
+//! ```no_run
+//! # use std::{os::fd::AsFd, path::Path, time::Duration};
+//! # use caisson_confine::{Confiner, Demand, HostId, Plan, Program, find_stub, open_workspace};
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let workspaces = Path::new("/var/lib/caisson/workspaces");
+//! let confiner = Confiner::open(find_stub()?, Demand::default(), HostId::default(), workspaces).await?;
+//! let workspace = open_workspace(&workspaces.join("tenant/agent"))?;
+//! let running = confiner.spawn(Plan::new(Program::Shell("ls".into())), workspace.as_fd()).await?;
+//! let captured = running.capture(Vec::new(), Duration::from_secs(60)).await;
+//! # Ok(()) }
+//! ```
+//!
+//! A [`Confiner`] belongs to the runtime in which it was opened, and [`Confiner::close`] ends it without leaving control
+//! groups to the next start.
+//!
 //! May depend on: the kernel. Must not know: wasmtime, HTTP, SQL, who calls.
 
 mod capture;

@@ -243,7 +243,7 @@ impl Names {
             errno => io::Error::from_raw_os_error(errno),
         };
         match fault.step {
-            Step::Program if fault.errno != 0 => SpawnError::Program { program: self.program, error },
+            Step::Program => SpawnError::Program { program: self.program, error },
             Step::Directory => SpawnError::Directory { directory: self.directory.display().to_string(), error },
             step => SpawnError::SetUp { step: format!("{step:?}").to_lowercase(), detail: fault.detail, error },
         }

@@ -58,7 +58,7 @@ pub enum Report {
 }
 
 /// Which part of the set-up failed.
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     pub step: Step,
     /// The kernel's error number; 0 where none was given.
@@ -70,6 +70,7 @@ pub struct Fault {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Step {
     Order,
+    Group,
     Namespaces,
     Identity,
     Workspace,
@@ -78,6 +79,7 @@ pub enum Step {
     Root,
     Loopback,
     Privileges,
+    Start,
     Limits,
     Directory,
     Landlock,

@@ -73,9 +73,9 @@ fn start(settings: Settings, identity: Identity, given: Given) -> Result<Started
         Network::Proxy { port } => Some(listen(port).at(Step::Loopback, "listen")?),
     };
     give_up(identity).at(Step::Privileges, "give up every privilege")?;
-    let children = sys::child_signals().at(Step::Program, "watch children")?;
-    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at(Step::Program, "pipe")?;
-    match sys::fork(0).at(Step::Program, "fork")? {
+    let children = sys::child_signals().at(Step::Start, "watch children")?;
+    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).at(Step::Start, "pipe")?;
+    match sys::fork(0).at(Step::Start, "fork")? {
         Side::Parent(program) => {
             drop((write, streams));
             program::await_exec(read)?;

@@ -33,45 +33,53 @@ pub struct Identity {
 
 /// Serves orders that come over standard input, one after the other, until the gateway closes it.
 pub fn serve() -> ExitCode {
-    match prepare().and_then(|(socket, settings)| carry_out(&socket, settings)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) => ExitCode::FAILURE,
-    }
+    let served = take_socket().and_then(|socket| {
+        let settings = prepare(&socket);
+        carry_out(&socket, &settings)
+    });
+    if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Leaves behind what the gateway lent, and enters the control group.
-fn prepare() -> io::Result<(OwnedFd, Settings)> {
-    // What the gateway left open by mistake is closed before anything else is opened.
+/// Leaves behind whatever else the gateway lent.
+fn take_socket() -> io::Result<OwnedFd> {
+    // What it left open by mistake is closed before anything else is opened.
     sys::close_from(3, Close::Now)?;
     let socket = rustix::io::fcntl_dupfd_cloexec(io::stdin(), 3)?;
     rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+    Ok(socket)
+}
+
+/// Enters the control group, and does what is the same for all programs.
+fn prepare(socket: &OwnedFd) -> Result<Settings, Fault> {
+    let (settings, entries) = wire::receive(socket.as_fd()).at(Step::Order, "receive the settings")?;
+    let settings = serde_json::from_slice(&settings).at(Step::Order, "read the settings")?;
+    for entry in entries {
+        std::fs::File::from(entry).write_all(b"0").at(Step::Group, "enter the control group")?;
+    }
     // A session without a terminal, for all that comes of this process. One for each program would be a new party to the
     // scheduler each time, which lets those wait.
-    rustix::process::setsid()?;
+    rustix::process::setsid().at(Step::Identity, "leave the gateway's session")?;
+    if rustix::process::geteuid().is_root() {
+        rustix::thread::set_thread_groups(&[]).at(Step::Identity, "leave the gateway's groups")?;
+    }
     sys::default_signals();
     filter::prepare();
     // When the machine runs out of memory, what is confined goes first.
     let _without = std::fs::write("/proc/self/oom_score_adj", "500");
-    let (settings, entries) = wire::receive(socket.as_fd())?;
-    for entry in entries {
-        std::fs::File::from(entry).write_all(b"0")?;
-    }
-    if rustix::process::geteuid().is_root() {
-        rustix::thread::set_thread_groups(&[])?;
-    }
-    Ok((socket, serde_json::from_slice(&settings)?))
+    Ok(settings)
 }
 
 /// Has the next process 1 ready before it is asked for: making its namespaces is most of what a start costs.
-fn carry_out(socket: &OwnedFd, settings: Settings) -> io::Result<()> {
-    let mut next = Init::start(settings);
+fn carry_out(socket: &OwnedFd, settings: &Result<Settings, Fault>) -> io::Result<()> {
+    let ready = || settings.clone().and_then(Init::start);
+    let mut next = ready();
     while let Some(given) = receive(socket)? {
         if let Err(fault) = next.and_then(|init| init.run(&given)) {
             wire::report(given.control.as_fd(), &Report::Failed(fault), &[]);
         }
         drop(given);
         wire::send(socket.as_fd(), wire::DONE, &[])?;
-        next = Init::start(settings);
+        next = ready();
     }
     Ok(())
 }
@@ -137,7 +145,11 @@ impl Init {
     fn workspace_tree(&self, given: &Given) -> Result<OwnedFd, Fault> {
         let owner = rustix::fs::fstat(&given.workspace).at(Step::Workspace, "stat")?;
         if (owner.st_uid, owner.st_gid) != (self.identity.user, self.identity.group) {
-            let detail = format!("it belongs to user {} and not to the gateway's", owner.st_uid);
+            let Identity { user, group, .. } = self.identity;
+            let detail = format!(
+                "it belongs to {}:{} and not to the gateway's {user}:{group}, to whom it must be given",
+                owner.st_uid, owner.st_gid
+            );
             return Err(Errno::PERM).at(Step::Workspace, detail);
         }
         let flags = view::CLONE | OpenTreeFlags::AT_EMPTY_PATH;

@@ -24,24 +24,23 @@ pub fn become_program(plan: &Plan, settings: Settings, streams: [OwnedFd; 3], to
 /// Waits until the other side of the fork has become the program.
 pub fn await_exec(told: OwnedFd) -> Result<(), Fault> {
     let mut bytes = Vec::new();
-    std::fs::File::from(told).read_to_end(&mut bytes).at(Step::Program, "wait for exec")?;
+    std::fs::File::from(told).read_to_end(&mut bytes).at(Step::Start, "wait for exec")?;
     if bytes.is_empty() {
         return Ok(());
     }
-    let why: Fault =
-        serde_json::from_slice(&bytes).map_err(io::Error::from).at(Step::Program, "read why exec failed")?;
+    let why: Fault = serde_json::from_slice(&bytes).map_err(io::Error::from).at(Step::Start, "read why exec failed")?;
     Err(why)
 }
 
 fn confine(plan: &Plan, settings: Settings, streams: [OwnedFd; 3]) -> Result<(), Fault> {
-    rustix::process::setpgid(None, None).at(Step::Program, "process group")?;
+    rustix::process::setpgid(None, None).at(Step::Start, "process group")?;
     let [stdin, stdout, stderr] = streams;
-    rustix::stdio::dup2_stdin(stdin).at(Step::Program, "standard input")?;
-    rustix::stdio::dup2_stdout(stdout).at(Step::Program, "standard output")?;
-    rustix::stdio::dup2_stderr(stderr).at(Step::Program, "standard error")?;
-    sys::unblock_signals().at(Step::Program, "unblock signals")?;
+    rustix::stdio::dup2_stdin(stdin).at(Step::Start, "standard input")?;
+    rustix::stdio::dup2_stdout(stdout).at(Step::Start, "standard output")?;
+    rustix::stdio::dup2_stderr(stderr).at(Step::Start, "standard error")?;
+    sys::unblock_signals().at(Step::Start, "unblock signals")?;
     rustix::process::umask(Mode::from_raw_mode(0o022));
-    sys::close_from(3, sys::Close::OnExec).at(Step::Program, "close descriptors")?;
+    sys::close_from(3, sys::Close::OnExec).at(Step::Start, "close descriptors")?;
     let start = Path::new(WORKSPACE).join(&plan.directory);
     rustix::process::chdir(&start).at(Step::Directory, plan.directory.display())?;
     limit(&plan.limits, settings.memory_group).at(Step::Limits, "set a limit")?;
