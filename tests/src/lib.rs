@@ -4,7 +4,7 @@
 
 use caisson_audit::Audit;
 use caisson_call::{Call, CallContext, CallId, Outcome, Principal, Refused, Role, TenantId};
-use caisson_engine::{Egress, EgressConfig, Engine, EngineConfig};
+use caisson_engine::{Egress, EgressConfig, Engine, EngineConfig, ExecConfig, Executor};
 use caisson_policy::Policy;
 use caisson_registry::{Answer, Gateway, GatewayConfig, GrantRequest, Parts, Store};
 use caisson_scrub::Scrubber;
@@ -75,6 +75,7 @@ impl Ship {
             store: Arc::clone(&store) as Arc<dyn Store>,
             scrubber: Scrubber::new(),
             egress: Arc::new(Egress::new(EgressConfig::default()).unwrap()),
+            executor: Arc::new(Executor::new(ExecConfig::new(workspaces.clone()))),
             policy: Policy::default(),
         };
         Self { gateway: Gateway::new(parts).await.unwrap(), store, workspaces, _scratch: scratch }

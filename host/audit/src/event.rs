@@ -48,6 +48,9 @@ pub struct CallEvent {
     pub rule: Option<String>,
     /// What the gates refused during the call, also where the call went on.
     pub denials: Vec<Denial>,
+    /// What the gates did for the call, such as commands that were run; secrets taken out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Elapsed.
     pub wall_us: u64,
     /// Thread time of the guest.

@@ -256,6 +256,45 @@ pub(crate) enum ExplainWhat {
         #[arg(long)]
         jsonl: bool,
     },
+    /// A shell command: how it is read and which rule decides.
+    Shell(ShellArgs),
+}
+
+/// A command, and what the operator would have set.
+#[derive(Args)]
+pub(crate) struct ShellArgs {
+    /// The command, as one word.
+    pub(crate) command: Option<String>,
+    /// Which programs may run.
+    #[arg(long, value_enum, default_value = "deny-groups")]
+    pub(crate) mode: ShellMode,
+    /// An entry of the allowlist, such as `git status *`; repeat for more. None allows nothing.
+    #[arg(long)]
+    pub(crate) allow: Vec<String>,
+    /// A workspace to look into: links that lead out of it count.
+    #[arg(long)]
+    pub(crate) workspace: Option<PathBuf>,
+    /// A path that no command may name; repeat for more.
+    #[arg(long)]
+    pub(crate) deny_path: Vec<String>,
+    /// An exemption from those; repeat for more.
+    #[arg(long)]
+    pub(crate) exempt: Vec<String>,
+    /// A program that runs with credentials, and is not granted; repeat for more.
+    #[arg(long)]
+    pub(crate) registered: Vec<String>,
+    /// Read JSON lines `{"input": …, "mode": …}` and answer each with one.
+    #[arg(long)]
+    pub(crate) jsonl: bool,
+}
+
+/// Which programs may run.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ShellMode {
+    /// All that no rule denies.
+    DenyGroups,
+    /// One plain command of those listed.
+    Allowlist,
 }
 
 #[derive(Args)]

@@ -5,7 +5,7 @@ use crate::args::{EgressArgs, StateArgs};
 use anyhow::{Context, Result, bail};
 use caisson_audit::Audit;
 use caisson_call::{Principal, Role, TenantId};
-use caisson_engine::{Egress, EgressConfig, Engine, EngineConfig, Step};
+use caisson_engine::{Egress, EgressConfig, Engine, EngineConfig, ExecConfig, Executor, Step};
 use caisson_policy::Policy;
 use caisson_registry::{Gateway, GatewayConfig, Parts, Store};
 use caisson_scrub::Scrubber;
@@ -43,7 +43,7 @@ pub(crate) async fn open(args: &StateArgs, own: Vec<SocketAddr>) -> Result<Wired
     let store = Arc::new(SqliteStore::open(&args.data, key).await?);
     let mut config = GatewayConfig::new(args.data.join("workspaces"));
     config.rate_per_hour = args.rate_per_hour;
-    wire(store, config, Some(args.data.join("code")), cache_key, &args.egress, own).await
+    wire(store, config, Some(args.data.join("code")), cache_key, &args.egress, own, Some(&args.data)).await
 }
 
 /// A gateway that lives in memory, for one call of a component file.
@@ -56,7 +56,7 @@ pub(crate) async fn in_memory(
     let store = Arc::new(SqliteStore::in_memory().await?);
     let mut config = GatewayConfig::new(workspaces);
     config.rate_per_hour = u32::MAX;
-    wire(store, config, code, cache_key, egress, vec![]).await
+    wire(store, config, code, cache_key, egress, vec![], None).await
 }
 
 async fn wire(
@@ -66,8 +66,10 @@ async fn wire(
     cache_key: [u8; 32],
     egress: &EgressArgs,
     own: Vec<SocketAddr>,
+    data: Option<&Path>,
 ) -> Result<Wired> {
     let engine = Engine::new(engine_config(&config, code, cache_key)?)?;
+    let executor = Arc::new(Executor::new(exec_config(&config, data)));
     let audit = Audit::start(Arc::clone(&store) as _, store.audit_key());
     let parts = Parts {
         config,
@@ -76,9 +78,17 @@ async fn wire(
         audit,
         scrubber: Scrubber::new(),
         egress: Arc::new(egress_of(egress, own)?),
+        executor,
         policy: Policy::default(),
     };
     Ok(Wired { gateway: Gateway::new(parts).await?, store })
+}
+
+/// How commands run: none may name the gateway's own folder, which none can see either.
+fn exec_config(config: &GatewayConfig, data: Option<&Path>) -> ExecConfig {
+    let mut exec = ExecConfig::new(config.workspaces.clone());
+    exec.denied.extend(data.and_then(|data| Some(std::path::absolute(data).ok()?.to_string_lossy().into_owned())));
+    exec
 }
 
 fn engine_config(config: &GatewayConfig, cache_dir: Option<PathBuf>, cache_key: [u8; 32]) -> Result<EngineConfig> {

@@ -1,9 +1,9 @@
 //! What one call may spend, what it has spent, and what its gates refused.
 
 use serde::{Deserialize, Serialize};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// What a gate guards. The words are those of the manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -93,11 +93,13 @@ pub enum Budget {
     RandomBytes,
     /// Progress messages sent.
     ProgressMessages,
+    /// Commands started.
+    Processes,
 }
 
 impl Budget {
     /// Every kind, in the order of [`Limits::of`].
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::HostMemory,
         Self::HttpRequests,
         Self::HttpBytes,
@@ -107,6 +109,7 @@ impl Budget {
         Self::OutputBytes,
         Self::RandomBytes,
         Self::ProgressMessages,
+        Self::Processes,
     ];
 
     /// The word used in refusals and manifests' `[limits]`.
@@ -122,6 +125,7 @@ impl Budget {
             Self::OutputBytes => "output-bytes",
             Self::RandomBytes => "random-bytes",
             Self::ProgressMessages => "progress-messages",
+            Self::Processes => "processes",
         }
     }
 }
@@ -174,6 +178,7 @@ impl Default for Limits {
                 8 << 20,  // output bytes
                 64 << 10, // random bytes
                 1_000,    // progress messages
+                100,      // commands
             ],
         }
     }
@@ -192,7 +197,39 @@ pub struct Ledger {
     /// Index of the first budget that ran out, plus one.
     exhausted: AtomicU8,
     denials: Mutex<Vec<Denial>>,
+    notes: Mutex<Vec<String>>,
+    outside: Mutex<OutsideTime>,
 }
+
+/// Time that the call spent waiting for commands, which have deadlines of their own.
+#[derive(Debug, Default)]
+struct OutsideTime {
+    /// Commands under way.
+    running: usize,
+    /// Since when there is one.
+    since: Option<Instant>,
+    /// Time with at least one, of those that are over.
+    past: Duration,
+}
+
+/// Stops the call's wall clock for as long as it lives.
+#[derive(Debug)]
+pub struct Outside(Arc<Ledger>);
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        let mut outside = self.0.outside.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        outside.running = outside.running.saturating_sub(1);
+        if outside.running == 0
+            && let Some(since) = outside.since.take()
+        {
+            outside.past += since.elapsed();
+        }
+    }
+}
+
+/// Notes beyond this many in one call are not kept.
+const NOTES_KEPT: usize = 100;
 
 /// Refusals beyond this many in one call are counted as calls go on, but not kept: a guest that probes in a loop must not
 /// fill the host's memory.
@@ -207,7 +244,39 @@ impl Ledger {
             spent: std::array::from_fn(|_| AtomicU64::new(0)),
             exhausted: AtomicU8::new(0),
             denials: Mutex::new(Vec::new()),
+            notes: Mutex::default(),
+            outside: Mutex::default(),
         }
+    }
+
+    /// Stops the wall clock until the answer is dropped: what the call waits for has a deadline of its own.
+    #[must_use]
+    pub fn outside(ledger: &Arc<Self>) -> Outside {
+        let mut outside = ledger.outside.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        outside.running += 1;
+        outside.since.get_or_insert_with(Instant::now);
+        Outside(Arc::clone(ledger))
+    }
+
+    /// Elapsed time that does not count as the call's own.
+    #[must_use]
+    pub fn spent_outside(&self) -> Duration {
+        let outside = self.outside.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        outside.past + outside.since.map(|since| since.elapsed()).unwrap_or_default()
+    }
+
+    /// Notes for the audit what a gate did for the call, as host text: a command that was run.
+    pub fn note(&self, what: String) {
+        let mut notes = self.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if notes.len() < NOTES_KEPT {
+            notes.push(what);
+        }
+    }
+
+    /// Takes the notes out, oldest first.
+    #[must_use]
+    pub fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notes.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
     }
 
     /// What the call may spend.
@@ -288,6 +357,22 @@ mod tests {
         assert_eq!(ledger.charge(Budget::HttpRequests, u64::MAX), Err(OverBudget(Budget::HttpRequests)));
         assert_eq!(ledger.spent(Budget::HttpRequests), 2);
         assert_eq!(ledger.exhausted(), Some(Budget::HttpRequests));
+    }
+
+    #[test]
+    fn the_wall_clock_stands_still_while_any_command_runs() {
+        let ledger = Arc::new(Ledger::new(Limits::default()));
+        assert_eq!(ledger.spent_outside(), Duration::ZERO);
+        let (first, second) = (Ledger::outside(&ledger), Ledger::outside(&ledger));
+        drop(first);
+        let before = ledger.spent_outside();
+        while ledger.spent_outside() == before {
+            std::hint::spin_loop();
+        }
+        drop(second);
+        let after = ledger.spent_outside();
+        assert!(after > before);
+        assert_eq!(ledger.spent_outside(), after);
     }
 
     #[test]

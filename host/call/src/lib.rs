@@ -10,7 +10,7 @@ mod principal;
 mod result;
 
 pub use call::{Call, CallContext, CallId, Cancel, Origin, PeerKind, Progress, ProgressSink};
-pub use ledger::{Budget, Capability, Denial, Ledger, Limits, OverBudget};
+pub use ledger::{Budget, Capability, Denial, Ledger, Limits, Outside, OverBudget};
 pub use outcome::{Fault, Outcome, Refused};
 pub use principal::{Principal, Role, TenantId};
 pub use result::{Content, RawOutput, RawResult, ToolErrorReason};

@@ -95,6 +95,7 @@ impl LimitsRequest {
         match budget {
             Budget::HttpRequests => Asked::Count(self.http_requests),
             Budget::FileOperations => Asked::Count(self.file_operations),
+            Budget::Processes => Asked::Count(self.processes),
             Budget::HttpBytes => Asked::Size(self.http_bytes.as_deref()),
             Budget::FileBytes => Asked::Size(self.file_bytes.as_deref()),
             Budget::LogBytes => Asked::Size(self.log_bytes.as_deref()),

@@ -43,6 +43,8 @@ pub struct LimitsRequest {
     pub output_bytes: Option<String>,
     /// Size of host memory.
     pub host_memory: Option<String>,
+    /// Count of commands.
+    pub processes: Option<u64>,
 }
 
 /// A whole manifest.

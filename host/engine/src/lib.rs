@@ -13,6 +13,7 @@ mod meter;
 mod run;
 mod state;
 
+pub use caisson_gate_exec::{ExecConfig, ExecSettings, Executor, SettingsError};
 pub use caisson_gate_files::Workspace;
 pub use caisson_gate_host::{Facts, Input, KeptOutputs, KeptPiece, KeptSummary};
 pub use caisson_gate_http::{Egress, EgressConfig, InjectedSecret};

@@ -9,6 +9,7 @@ pub(crate) fn linker(engine: &wasmtime::Engine) -> wasmtime::Result<Linker<State
     caisson_gate_ambient::add_to_linker(&mut linker)?;
     caisson_gate_files::add_to_linker(&mut linker)?;
     caisson_gate_http::add_to_linker(&mut linker)?;
+    caisson_gate_exec::add_to_linker(&mut linker)?;
     caisson_gate_host::add_to_linker(&mut linker)?;
     Ok(linker)
 }

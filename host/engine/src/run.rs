@@ -9,6 +9,7 @@ use caisson_call::{
 };
 use caisson_contract::{Effect, Layers, ToolSpec};
 use caisson_gate_ambient::{AmbientCtx, LogSink, MAX_RESOURCES};
+use caisson_gate_exec::{ExecCtx, Executor};
 use caisson_gate_files::{FilesCtx, Workspace};
 use caisson_gate_host::{Facts, HostCtx, Input, KeptOutputs};
 use caisson_gate_http::{Egress, HttpCtx, InjectedSecret};
@@ -35,6 +36,8 @@ pub struct Job {
     pub blocking: Arc<tokio::sync::Semaphore>,
     /// How its HTTP leaves.
     pub egress: Arc<Egress>,
+    /// How its commands run.
+    pub executor: Arc<Executor>,
     /// Secrets that may be put into its HTTP.
     pub secrets: Arc<[InjectedSecret]>,
     /// Names of declared credentials that are stored.
@@ -57,6 +60,8 @@ pub struct Ran {
     pub cpu: Duration,
     /// What the gates refused, oldest first.
     pub denials: Vec<Denial>,
+    /// What the gates did that the audit should know of, oldest first: commands.
+    pub notes: Vec<String>,
     /// What the guest printed. Untrusted.
     pub log: Vec<u8>,
 }
@@ -81,6 +86,14 @@ fn open(shared: &Shared, job: Job) -> (Store<State>, Account) {
     table.set_max_capacity(MAX_RESOURCES);
     let state = State {
         table,
+        exec: ExecCtx {
+            layers: job.layers.clone(),
+            ledger: Arc::clone(&ledger),
+            executor: job.executor,
+            settings: Arc::clone(&job.settings),
+            agent: job.facts.agent.clone(),
+            workspace: workspace_of(job.workspace.clone()),
+        },
         ambient: AmbientCtx::new(Arc::clone(&ledger), log.clone()),
         files: FilesCtx::new(job.layers.clone(), Arc::clone(&ledger), job.workspace, job.blocking),
         http: HttpCtx::new(job.layers.clone(), Arc::clone(&ledger), job.egress, job.secrets),
@@ -108,11 +121,28 @@ fn open(shared: &Shared, job: Job) -> (Store<State>, Account) {
     (store, Account { ledger, log, cpu, wall })
 }
 
-/// Runs `body` under the wall clock and the CPU meter.
+fn workspace_of(workspace: Workspace) -> caisson_gate_exec::OpenWorkspace {
+    Arc::new(move || Ok(workspace.open_or_create()?.into()))
+}
+
+/// How often at most the wall clock is looked at again while a command runs.
+const LOOK_AGAIN: Duration = Duration::from_millis(50);
+
+/// Runs `body` under the wall clock and the CPU meter. The clock stands still while a command runs: commands have deadlines of their own.
 async fn metered<T>(account: &Account, body: impl Future<Output = Result<T, Refused>>) -> Result<T, Refused> {
-    match tokio::time::timeout(account.wall, Metered::new(body, Arc::clone(&account.cpu))).await {
-        Ok(ended) => ended,
-        Err(_) => Err(Refused::Deadline),
+    let began = Instant::now();
+    let mut body = std::pin::pin!(Metered::new(body, Arc::clone(&account.cpu)));
+    let mut left = account.wall;
+    loop {
+        if let Ok(ended) = tokio::time::timeout(left, &mut body).await {
+            return ended;
+        }
+        let outside = account.ledger.spent_outside();
+        left = account.wall.saturating_sub(began.elapsed().saturating_sub(outside));
+        if left.is_zero() {
+            return Err(Refused::Deadline);
+        }
+        left = left.max(LOOK_AGAIN);
     }
 }
 
@@ -134,7 +164,7 @@ pub(crate) async fn call_tool(shared: &Shared, prepared: &Prepared, job: Job, to
     let result = metered(&account, body).await;
     // Freed before the answer goes out: the slot is the neighbour's.
     drop(store);
-    Ran { result, cpu: account.cpu.spent(), denials: account.ledger.take_denials(), log: account.log.take() }
+    Ran { result, cpu: account.cpu.spent(), denials: account.ledger.take_denials(), notes: account.ledger.take_notes(), log: account.log.take() }
 }
 
 /// A file that an output names is opened through the call's own gate, so that a guest cannot point at what it may not read.

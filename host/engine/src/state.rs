@@ -2,6 +2,7 @@
 
 use crate::meter::{CpuMeter, Limiter};
 use caisson_gate_ambient::{AmbientCtx, AmbientView, HasAmbient};
+use caisson_gate_exec::{ExecCtx, ExecView, HasExec};
 use caisson_gate_files::{FilesCtx, FilesView, HasFiles};
 use caisson_gate_host::{HasHost, HostCtx, HostView};
 use caisson_gate_http::{HasHttp, HttpCtx, HttpView};
@@ -13,6 +14,7 @@ pub(crate) struct State {
     pub(crate) ambient: AmbientCtx,
     pub(crate) files: FilesCtx,
     pub(crate) http: HttpCtx,
+    pub(crate) exec: ExecCtx,
     pub(crate) host: HostCtx,
     pub(crate) limiter: Limiter,
     pub(crate) cpu: Arc<CpuMeter>,
@@ -33,6 +35,12 @@ impl HasFiles for State {
 impl HasHttp for State {
     fn http(&mut self) -> HttpView<'_> {
         HttpView { ctx: &mut self.http, table: &mut self.table }
+    }
+}
+
+impl HasExec for State {
+    fn exec(&mut self) -> ExecView<'_> {
+        ExecView { ctx: &mut self.exec, table: &mut self.table }
     }
 }
 

@@ -59,6 +59,7 @@ fn default_ceiling_limits() -> Limits {
         (Budget::FileOperations, 1_000_000),
         (Budget::LogBytes, 1 << 20),
         (Budget::OutputBytes, 64 << 20),
+        (Budget::Processes, 1_000),
     ] {
         limits.set(budget, limit);
     }

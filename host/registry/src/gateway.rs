@@ -12,7 +12,7 @@ use crate::{AdminError, Change, ToolView, pipeline};
 use arc_swap::ArcSwap;
 use caisson_audit::Audit;
 use caisson_call::{Call, CallContext, CallId, Outcome, Principal, Refused, TenantId};
-use caisson_engine::{Egress, Engine, Prepared};
+use caisson_engine::{Egress, Engine, Executor, Prepared};
 use caisson_policy::Policy;
 use caisson_scrub::{CleanResult, Scrubber};
 use std::sync::Arc;
@@ -47,6 +47,8 @@ pub struct Parts {
     pub scrubber: Scrubber,
     /// How HTTP leaves.
     pub egress: Arc<Egress>,
+    /// How commands run.
+    pub executor: Arc<Executor>,
     /// Allow and deny lists.
     pub policy: Policy,
 }
@@ -58,6 +60,7 @@ pub(crate) struct Inner {
     pub(crate) audit: Audit,
     pub(crate) scrubber: Arc<Scrubber>,
     pub(crate) egress: Arc<Egress>,
+    pub(crate) executor: Arc<Executor>,
     pub(crate) policy: Policy,
     pub(crate) rate: Rate,
     pub(crate) admission: Admission,
@@ -116,7 +119,7 @@ impl Gateway {
     /// # Errors
     /// Where the store cannot be read.
     pub async fn new(parts: Parts) -> Result<Self, StoreError> {
-        let Parts { config, engine, store, audit, scrubber, egress, policy } = parts;
+        let Parts { config, engine, store, audit, scrubber, egress, executor, policy } = parts;
         let inner = Inner {
             rate: Rate::new(config.rate_per_hour),
             admission: Admission::new(config.workers, config.queue),
@@ -131,6 +134,7 @@ impl Gateway {
             store,
             audit,
             egress,
+            executor,
             policy,
         };
         let gateway = Self { inner: Arc::new(inner) };

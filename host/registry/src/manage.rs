@@ -7,7 +7,7 @@ use crate::rails::{GrantRecord, PluginRecord, SecretRecord, SettingsRecord, Stor
 use crate::{AdminError, Change, GrantRequest, PluginView};
 use caisson_call::{Limits, Principal, Role, TenantId};
 use caisson_contract::{Capabilities, HostInterfaces, Layers, Manifest, SecretBinding, ToolSpec};
-use caisson_engine::{Facts, Job, PrepareError, Prepared, Step, Workspace};
+use caisson_engine::{ExecSettings, Facts, Job, PrepareError, Prepared, Step, Workspace};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -252,6 +252,7 @@ impl Gateway {
             workspace: Workspace::at(std::path::Path::new("/nonexistent")),
             blocking: self.inner.admission.blocking(&who.tenant),
             egress: Arc::clone(&self.inner.egress),
+            executor: Arc::clone(&self.inner.executor),
             secrets: Arc::new([]),
             secret_names: Arc::default(),
             inputs: Arc::new([]),
@@ -423,6 +424,9 @@ impl Gateway {
         let plugin = self.known(&self.inner.catalog(), who, name)?;
         if !settings.is_object() {
             return Err(AdminError::Invalid(vec!["settings must be a JSON object".into()]));
+        }
+        if plugin.manifest.capabilities.exec.is_some() {
+            ExecSettings::check(&settings).map_err(|fault| AdminError::Invalid(vec![fault.to_string()]))?;
         }
         let text = settings.to_string();
         if text.len() > MAX_SETTINGS {

@@ -132,6 +132,7 @@ fn limits_section(reader: &mut Reader<'_>, table: &Table<'_>) -> LimitsRequest {
             "log-bytes",
             "output-bytes",
             "host-memory",
+            "processes",
         ],
     );
     let mut size = |key| quantity(reader, table, key, &|text| limits::parse_size(text).map(|bytes| bytes == 0));
@@ -145,7 +146,8 @@ fn limits_section(reader: &mut Reader<'_>, table: &Table<'_>) -> LimitsRequest {
         let zero = if number == 0 { Err(format!("`{key}` is zero; leave it out for the default")) } else { Ok(()) };
         reader.check(&item, zero).then_some(number)
     };
-    let (http_requests, file_operations) = (count("http-requests"), count("file-operations"));
+    let (http_requests, file_operations, processes) =
+        (count("http-requests"), count("file-operations"), count("processes"));
     LimitsRequest {
         memory,
         cpu,
@@ -158,6 +160,7 @@ fn limits_section(reader: &mut Reader<'_>, table: &Table<'_>) -> LimitsRequest {
         log_bytes,
         output_bytes,
         host_memory,
+        processes,
     }
 }
 

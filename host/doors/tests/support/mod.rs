@@ -12,7 +12,7 @@ mod client;
 
 use caisson_audit::Audit;
 use caisson_call::{Principal, Role, TenantId};
-use caisson_engine::{Egress, EgressConfig, Engine, EngineConfig};
+use caisson_engine::{Egress, EgressConfig, Engine, EngineConfig, ExecConfig, Executor};
 use caisson_policy::Policy;
 use caisson_registry::{Gateway, GatewayConfig, Parts, Store};
 use caisson_scrub::Scrubber;
@@ -56,6 +56,7 @@ pub async fn gateway() -> Gateway {
         store: store as Arc<dyn Store>,
         scrubber: Scrubber::new(),
         egress: Arc::new(Egress::new(EgressConfig::default()).unwrap()),
+        executor: Arc::new(Executor::new(ExecConfig::new(std::env::temp_dir()))),
         policy: Policy::default(),
     };
     Gateway::new(parts).await.unwrap()

@@ -9,7 +9,7 @@ pub use assemble::component;
 
 use caisson_call::{Content, Limits, RawOutput, Refused};
 use caisson_contract::{Capabilities, Effect, Layer, LayerSource, Layers};
-use caisson_engine::{CacheKey, Egress, EgressConfig, Engine, EngineConfig, Facts, Job, Prepared, Ran, Workspace};
+use caisson_engine::{CacheKey, Egress, EgressConfig, Engine, EngineConfig, ExecConfig, Executor, Facts, Job, Prepared, Ran, Workspace};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +35,7 @@ pub struct Bench {
     pub engine: Engine,
     pub folder: tempfile::TempDir,
     egress: Arc<Egress>,
+    executor: Arc<Executor>,
 }
 
 /// Settings of an engine for tests.
@@ -67,7 +68,8 @@ impl Bench {
         let mut config = config(None);
         change(&mut config);
         let egress = Arc::new(Egress::new(EgressConfig::default()).unwrap());
-        Self { engine: Engine::new(config).unwrap(), folder, egress }
+        let executor = Arc::new(Executor::new(ExecConfig::new(folder.path().join("workspaces"))));
+        Self { engine: Engine::new(config).unwrap(), folder, egress, executor }
     }
 
     /// The guest of that name, compiled.
@@ -88,6 +90,7 @@ impl Bench {
             workspace: Workspace::at(&self.folder.path().join("workspace")),
             blocking: Arc::new(tokio::sync::Semaphore::new(2)),
             egress: Arc::clone(&self.egress),
+            executor: Arc::clone(&self.executor),
             secrets: Arc::new([]),
             secret_names: Arc::default(),
             inputs: Arc::new([]),

@@ -3,7 +3,7 @@
 
 use crate::HostView;
 use crate::bindings::caisson::host::failures::{Code, Failure};
-use crate::bindings::caisson::host::{data, documents, exec, pages, runtime, schedule, tools};
+use crate::bindings::caisson::host::{data, documents, pages, runtime, schedule, tools};
 use crate::error::failure;
 use caisson_call::Capability;
 use caisson_contract::{Capabilities, Effect};
@@ -46,12 +46,6 @@ impl HostView<'_> {
         Ok(Err(failure(Code::Unavailable, format!("this host has no gate for `{word}` yet"))))
     }
 
-    fn exec<T>(&self) -> wasmtime::Result<Result<T, Failure>> {
-        self.closed(Capability::Exec, Touch::Changes, |c| {
-            c.exec.as_ref().is_some_and(|e| e.shell || !e.programs.is_empty())
-        })
-    }
-
     fn documents<T>(&self, touch: Touch) -> wasmtime::Result<Result<T, Failure>> {
         self.closed(Capability::Documents, touch, |c| !c.documents.is_empty())
     }
@@ -62,35 +56,6 @@ impl HostView<'_> {
 
     fn runtime<T>(&self) -> wasmtime::Result<Result<T, Failure>> {
         self.closed(Capability::Runtime, Touch::Changes, |c| !c.runtime.is_empty())
-    }
-}
-
-impl exec::Host for HostView<'_> {
-    fn run(&mut self, _: exec::Command, _: exec::Options) -> wasmtime::Result<Result<exec::Finished, Failure>> {
-        self.exec()
-    }
-}
-
-impl exec::HostProcess for HostView<'_> {
-    fn start(
-        &mut self,
-        _: exec::Command,
-        _: exec::Options,
-    ) -> wasmtime::Result<Result<Resource<exec::Process>, Failure>> {
-        self.exec()
-    }
-    fn write(&mut self, _: Resource<exec::Process>, _: Vec<u8>) -> wasmtime::Result<Result<u32, Failure>> {
-        self.exec()
-    }
-    fn close_input(&mut self, _: Resource<exec::Process>) -> wasmtime::Result<()> {
-        Ok(())
-    }
-    fn next(&mut self, _: Resource<exec::Process>, _: u32, _: u32) -> wasmtime::Result<Result<exec::Event, Failure>> {
-        self.exec()
-    }
-    fn drop(&mut self, process: Resource<exec::Process>) -> wasmtime::Result<()> {
-        self.table.delete(process)?;
-        Ok(())
     }
 }
 

@@ -39,7 +39,8 @@ impl call::Host for HostView<'_> {
     }
 
     fn remaining_ms(&mut self) -> wasmtime::Result<u32> {
-        let left = self.ctx.deadline.saturating_duration_since(Instant::now());
+        let deadline = self.ctx.deadline + self.ctx.ledger.spent_outside();
+        let left = deadline.saturating_duration_since(Instant::now());
         Ok(u32::try_from(left.as_millis()).unwrap_or(u32::MAX))
     }
 

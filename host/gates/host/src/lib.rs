@@ -101,7 +101,7 @@ impl HasData for Host {
     type Data<'a> = HostView<'a>;
 }
 
-/// Links every interface of `caisson:host`.
+/// Links every interface of `caisson:host` but `exec`, which has a gate of its own.
 ///
 /// # Errors
 /// Where a name is linked twice.
@@ -113,7 +113,6 @@ pub fn add_to_linker<T: HasHost + 'static>(l: &mut Linker<T>) -> wasmtime::Resul
     host::secrets::add_to_linker::<T, Host>(l, T::host)?;
     host::outputs::add_to_linker::<T, Host>(l, T::host)?;
     host::inputs::add_to_linker::<T, Host>(l, T::host)?;
-    host::exec::add_to_linker::<T, Host>(l, T::host)?;
     host::documents::add_to_linker::<T, Host>(l, T::host)?;
     host::tools::add_to_linker::<T, Host>(l, T::host)?;
     host::data::add_to_linker::<T, Host>(l, T::host)?;

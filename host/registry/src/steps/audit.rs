@@ -38,6 +38,7 @@ pub(crate) fn open(inner: &Inner, call: &Call) -> Record {
             outcome: Outcome::Cancelled,
             rule: None,
             denials: vec![],
+            notes: vec![],
             wall_us: 0,
             cpu_us: 0,
             bytes_in: call.arguments.len() as u64,
@@ -68,9 +69,10 @@ impl Record {
     }
 
     /// Notes what the gates refused, also where the call goes on.
-    pub(crate) fn ran(&mut self, ran: &Ran) {
+    pub(crate) fn ran(&mut self, inner: &Inner, ran: &Ran) {
         if let Some(event) = &mut self.event {
             event.denials.clone_from(&ran.denials);
+            event.notes = ran.notes.iter().map(|note| inner.scrubber.clean_text(note).into_owned()).collect();
             event.cpu_us = micros(ran.cpu);
         }
     }

@@ -115,6 +115,7 @@ fn job(
         workspace,
         blocking: inner.admission.blocking(&call.principal.tenant),
         egress: Arc::clone(&inner.egress),
+        executor: Arc::clone(&inner.executor),
         secrets: injected,
         secret_names: Arc::clone(&found.standing.secret_names),
         inputs: Arc::clone(&call.inputs),

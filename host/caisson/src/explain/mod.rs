@@ -1,5 +1,7 @@
 //! `explain`: what would be decided, by which rule, and what would change it.
 
+mod shell;
+
 use crate::args::{Cli, ExplainArgs, ExplainWhat};
 use crate::output;
 use anyhow::{Context, Result, bail};
@@ -28,7 +30,11 @@ pub(crate) async fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode> {
                 let allow = said.decision == caisson_gate_files::Decision::Allow;
                 Answer { allow, rule: said.rule, detail: said.detail, grant: said.grant }
             };
-            if *jsonl { lines(judge).await } else { one(cli, &judge(given(path.as_ref())?).await) }
+            if *jsonl {
+                lines(async |_, input| Ok(answer_json(&judge(input).await))).await
+            } else {
+                one(cli, &judge(given(path.as_ref())?).await)
+            }
         }
         ExplainWhat::Url { url, method, granted, egress, resolve, jsonl } => {
             let layers = http_layers(method, granted);
@@ -38,8 +44,13 @@ pub(crate) async fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode> {
                 let allow = said.decision == caisson_gate_http::Decision::Allow;
                 Answer { allow, rule: said.rule, detail: said.detail, grant: said.grant }
             };
-            if *jsonl { lines(judge).await } else { one(cli, &judge(given(url.as_ref())?).await) }
+            if *jsonl {
+                lines(async |_, input| Ok(answer_json(&judge(input).await))).await
+            } else {
+                one(cli, &judge(given(url.as_ref())?).await)
+            }
         }
+        ExplainWhat::Shell(args) => shell::explain(cli, args).await,
     }
 }
 
@@ -98,7 +109,8 @@ fn answer_json(answer: &Answer) -> Value {
     })
 }
 
-async fn lines(mut judge: impl AsyncFnMut(&str) -> Answer) -> Result<ExitCode> {
+/// Answers each line of standard input, a JSON object with a text `input`, with one.
+async fn lines(mut judge: impl AsyncFnMut(&Value, &str) -> Result<Value>) -> Result<ExitCode> {
     for (number, line) in std::io::stdin().lock().lines().enumerate() {
         let line = line?;
         if line.trim().is_empty() {
@@ -109,8 +121,8 @@ async fn lines(mut judge: impl AsyncFnMut(&str) -> Answer) -> Result<ExitCode> {
         let Some(input) = question.get("input").and_then(Value::as_str) else {
             bail!("line {} has no `input` text", number + 1)
         };
-        let answer = judge(input).await;
-        writeln!(std::io::stdout().lock(), "{}", answer_json(&answer))?;
+        let answer = judge(&question, input).await.with_context(|| format!("line {}", number + 1))?;
+        writeln!(std::io::stdout().lock(), "{answer}")?;
     }
     Ok(ExitCode::SUCCESS)
 }

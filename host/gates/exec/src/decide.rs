@@ -1,0 +1,250 @@
+//! The decision: effect, then what every layer grants, then the command scanner. What may run becomes a plan for the confinement.
+
+use crate::ExecCtx;
+use crate::bindings::caisson::host::exec::{Command, Options};
+use crate::bindings::caisson::host::failures::Code;
+use crate::settings::{ExecSettings, MAX_SECONDS};
+use caisson_confine::{Access as Workspace, Plan, Program, Stdin, WORKSPACE};
+use caisson_contract::{Access, Capabilities, Effect, LayerSource, Layers, MOUNT};
+use caisson_guard::shell::{Decision, Mode, Setting, scan};
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+/// Characters of a command in a refusal and in the audit.
+const MAX_SHOWN: usize = 200;
+
+/// A command that may run. Only [`decide`] makes one.
+#[derive(Debug)]
+pub(crate) struct Allowed {
+    pub(crate) plan: Plan,
+    pub(crate) input: Vec<u8>,
+    pub(crate) timeout: Duration,
+    /// The command, escaped and short.
+    pub(crate) shown: String,
+}
+
+/// A command that may not run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) code: Code,
+    pub(crate) rule: String,
+    /// The command, escaped and short.
+    pub(crate) subject: String,
+    /// What the rule says.
+    pub(crate) why: String,
+    /// The smallest change that would allow it; empty where nothing would.
+    pub(crate) grant: String,
+}
+
+impl Refusal {
+    fn denied(rule: impl Into<String>, why: impl Into<String>, grant: impl Into<String>) -> Self {
+        let (rule, why, grant) = (rule.into(), why.into(), grant.into());
+        Self { code: Code::Denied, rule, subject: String::new(), why, grant }
+    }
+
+    fn coded(self, code: Code) -> Self {
+        Self { code, ..self }
+    }
+}
+
+pub(crate) fn decide(ctx: &ExecCtx, command: Command, options: Options) -> Result<Allowed, Refusal> {
+    let shown = show(&command);
+    decided(ctx, command, options, &shown).map_err(|refusal| Refusal { subject: format!("run `{shown}`"), ..refusal })
+}
+
+fn decided(ctx: &ExecCtx, command: Command, options: Options, shown: &str) -> Result<Allowed, Refusal> {
+    granted(&ctx.layers, &command)?;
+    let access = workspace(&ctx.layers)?;
+    let settings = ExecSettings::read(&ctx.settings, ctx.agent.as_deref()).map_err(|fault| {
+        Refusal::denied("exec.settings", "the settings of this plugin cannot be read", format!("mending {fault}"))
+    })?;
+    let directory = directory(options.directory.as_deref())?;
+    let place = Path::new(WORKSPACE).join(&directory);
+    let setting = settings.setting(&place.to_string_lossy(), &ctx.executor.config.denied);
+    scanned(&text_of(&command), &setting)?;
+    let mut environment = ctx.executor.config.environment.clone();
+    for variable in options.env {
+        // As a shell would be told it: the rules about variables are the scanner's.
+        let assignment = format!("{}={} true", variable.name, quoted(&variable.value));
+        scanned(&assignment, &Setting { mode: Mode::DenyGroups, ..setting.clone() })?;
+        environment.insert(variable.name, variable.value);
+    }
+    let mut plan = Plan::new(program(command)?);
+    plan.environment = environment;
+    plan.directory = directory;
+    plan.workspace = access;
+    plan.system.clone_from(&ctx.executor.config.system);
+    plan.limits = ctx.executor.config.limits;
+    plan.stdin = if options.stdin.is_some() { Stdin::Piped } else { Stdin::Empty };
+    plan.check().map_err(|fault| invalid(fault.to_string()))?;
+    let timeout = timeout(options.timeout_ms, settings.timeout)?;
+    Ok(Allowed { plan, input: options.stdin.unwrap_or_default(), timeout, shown: shown.to_owned() })
+}
+
+fn invalid(why: String) -> Refusal {
+    Refusal::denied("exec.invalid", why, "").coded(Code::Invalid)
+}
+
+/// What every layer says about this command, by effect first.
+fn granted(layers: &Layers, command: &Command) -> Result<(), Refusal> {
+    if layers.effect() == Effect::ReadOnly {
+        let grant = "effect `mutating` in the tool's description";
+        return Err(Refusal::denied("exec.effect-read-only", "a tool whose effect is read-only runs no command", grant));
+    }
+    let allows = |capabilities: &Capabilities| match (&capabilities.exec, command) {
+        (None, _) => Err(()),
+        (Some(rule), Command::Shell(_)) => rule.shell.then_some(()).ok_or(()),
+        (Some(rule), Command::Program(words)) => {
+            let named = words.first().is_some_and(|program| rule.programs.contains(program));
+            (rule.shell || named).then_some(()).ok_or(())
+        }
+    };
+    let all = layers.all(|layer| allows(&layer.capabilities), || ());
+    all.map(drop).map_err(|(source, ())| not_granted(source, command))
+}
+
+fn not_granted(source: LayerSource, command: &Command) -> Refusal {
+    let line = match command {
+        Command::Program(words) if !words.is_empty() => {
+            format!("programs = [\"{}\"]", escaped(words.first().map(String::as_str).unwrap_or_default()))
+        }
+        Command::Program(_) | Command::Shell(_) => "shell = true".to_owned(),
+    };
+    let grant = format!("`{line}` under [capabilities.exec], declared and granted");
+    Refusal::denied(format!("exec.not-{}", source.verb()), "this command is not granted", grant).coded(Code::NotGranted)
+}
+
+/// A command sees the workspace as a whole, so it runs only where all of it is granted.
+fn workspace(layers: &Layers) -> Result<Workspace, Refusal> {
+    let of = |capabilities: &Capabilities| match capabilities.files.get(MOUNT) {
+        None => Err(("exec.no-workspace", "a command runs in the workspace, and none is granted")),
+        Some(rule) if rule.paths.is_some() => {
+            Err(("exec.workspace-narrowed", "a command sees the whole workspace, and only some paths are granted"))
+        }
+        Some(rule) => Ok(rule.access),
+    };
+    let access = layers.all(|layer| of(&layer.capabilities), || ("exec.no-workspace", "nothing is granted"));
+    let access = access.map_err(|(_, (rule, why))| {
+        let grant = format!("`\"{MOUNT}\" = \"read-write\"` (or `\"read\"`) under [capabilities.files], without `paths`");
+        Refusal::denied(rule, why, grant).coded(Code::NotGranted)
+    })?;
+    let writes = access.iter().all(|access| *access == Access::ReadWrite);
+    Ok(if writes { Workspace::ReadWrite } else { Workspace::ReadOnly })
+}
+
+/// Relative to the workspace; as guests also name it, `/workspace/…`.
+fn directory(named: Option<&str>) -> Result<PathBuf, Refusal> {
+    let named = Path::new(named.unwrap_or_default());
+    let below = named.strip_prefix(WORKSPACE).unwrap_or(named);
+    if below.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Ok(below.components().filter(|part| matches!(part, Component::Normal(_))).collect());
+    }
+    let why = format!("the directory `{}` is not below the workspace", escaped(&named.to_string_lossy()));
+    Err(Refusal::denied("exec.directory", why, "a plain path in the workspace, without `..`"))
+}
+
+fn scanned(text: &str, setting: &Setting) -> Result<(), Refusal> {
+    let verdict = scan(text, setting);
+    let rule = match verdict.group {
+        Some(group) => format!("exec.{group}: {}", verdict.rule),
+        None => format!("exec.{}", verdict.rule),
+    };
+    let why = format!("{} (`{}`)", verdict.sentence, escaped(&verdict.excerpt));
+    match verdict.decision {
+        Decision::Allow => Ok(()),
+        Decision::Deny => Err(Refusal::denied(rule, why, verdict.grant)),
+        Decision::Ask => Err(Refusal::denied(rule, why, "the approval of a person").coded(Code::NeedsApproval)),
+    }
+}
+
+/// What the scanner reads: for a program and its arguments, the line that a shell would read as just these words.
+fn text_of(command: &Command) -> String {
+    match command {
+        Command::Shell(text) => text.clone(),
+        Command::Program(words) => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+    }
+}
+
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+fn program(command: Command) -> Result<Program, Refusal> {
+    match command {
+        Command::Shell(text) => Ok(Program::Shell(text)),
+        Command::Program(words) => {
+            let mut words = words.into_iter();
+            let program = words.next().ok_or_else(|| invalid("no program is named".into()))?;
+            Ok(Program::Command { program, arguments: words.collect() })
+        }
+    }
+}
+
+fn timeout(asked: Option<u32>, settings: Duration) -> Result<Duration, Refusal> {
+    match asked {
+        None => Ok(settings),
+        Some(0) => Err(invalid("a timeout of 0 lets nothing run; leave it out for the default".into())),
+        Some(millis) => Ok(Duration::from_millis(millis.into()).min(Duration::from_secs(MAX_SECONDS))),
+    }
+}
+
+fn show(command: &Command) -> String {
+    escaped(&text_of(command))
+}
+
+fn escaped(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_SHOWN).flat_map(char::escape_debug).collect();
+    if text.chars().nth(MAX_SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown.replace('`', "'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use caisson_guard::shell::{Dialect, see};
+
+    #[test]
+    fn words_are_read_by_the_scanner_as_they_are_given() {
+        for words in [
+            vec!["git", "commit", "-m", "it's $HOME; `rm -rf /`"],
+            vec!["a b", "", "\"", "\\", "~", "*", "{a,b}", "x=y", "#"],
+            vec!["x=y", "z"],
+        ] {
+            let command = Command::Program(words.iter().map(|word| (*word).to_owned()).collect());
+            let seen = see(&text_of(&command), Dialect::default());
+            let read: Option<Vec<String>> = seen.ok().and_then(|seen| {
+                let one = seen.invocations.first()?;
+                let words = one.program.iter().chain(&one.args);
+                words.map(|word| word.known().map(str::to_owned)).collect()
+            });
+            if words.first().is_some_and(|word| word.contains('=')) {
+                // A name that a shell would take for an assignment is quoted, or refused.
+                assert_ne!(read.as_deref().and_then(<[String]>::first).map(String::as_str), Some("z"), "{words:?}");
+                continue;
+            }
+            assert_eq!(read, Some(words.iter().map(|word| (*word).to_owned()).collect()), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_of_a_command_is_short_and_cannot_look_like_host_text() {
+        let shown = show(&Command::Shell(format!("echo `id`\n\u{202e}{}", "x".repeat(5_000))));
+        assert!(shown.starts_with("echo 'id'\\n\\u{202e}xxx") && shown.chars().count() < 300, "{shown}");
+    }
+
+    #[test]
+    fn a_directory_is_below_the_workspace_or_refused() {
+        for bad in ["..", "/etc", "a/../b", "/workspace/../etc", "/workspaces"] {
+            assert_eq!(directory(Some(bad)).map_err(|no| no.rule), Err("exec.directory".to_owned()), "{bad}");
+        }
+        for (good, path) in [("", ""), ("a/b", "a/b"), ("/workspace", ""), ("/workspace/a", "a"), ("./a", "a")] {
+            assert_eq!(directory(Some(good)), Ok(PathBuf::from(path)), "{good}");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Host error to WIT error: one place where a [`Failure`] is made.
+
+use crate::ExecCtx;
+use crate::bindings::caisson::host::failures::{Code, Failure};
+use crate::decide::Refusal;
+use caisson_call::{Capability, Denial};
+use caisson_confine::SpawnError;
+
+/// A failure with a sentence and nothing else.
+pub(crate) fn failure(code: Code, message: impl Into<String>) -> Failure {
+    Failure { code, message: message.into(), retry_after_ms: None, details: None }
+}
+
+/// Records a refusal and makes the failure that the guest sees, with the rule in `details`.
+pub(crate) fn refuse(ctx: &ExecCtx, refusal: Refusal) -> Failure {
+    let Refusal { code, rule, subject, why, grant } = refusal;
+    if code == Code::Invalid {
+        return failure(code, why);
+    }
+    let details = serde_json::json!({ "rule": rule, "why": why, "grant": grant }).to_string();
+    let message = if grant.is_empty() {
+        format!("refused by rule `{rule}`: {why}")
+    } else {
+        format!("refused by rule `{rule}`: {why}; what would allow it: {grant}")
+    };
+    ctx.ledger.refuse(Denial { capability: Capability::Exec, rule, subject: format!("{subject}: {why}"), grant });
+    Failure { code, message, retry_after_ms: None, details: Some(details) }
+}
+
+/// What did not start, for the guest; what only the operator can mend goes to the log.
+pub(crate) fn not_started(error: &SpawnError) -> Failure {
+    match error {
+        SpawnError::Plan(_) => failure(Code::Invalid, error.to_string()),
+        SpawnError::Program { .. } | SpawnError::Directory { .. } => failure(Code::NotFound, error.to_string()),
+        SpawnError::SetUp { .. } | SpawnError::Stub { .. } => {
+            tracing::error!(%error, "a command cannot be confined");
+            unconfined()
+        }
+    }
+}
+
+/// A command that cannot be confined does not run.
+pub(crate) fn unconfined() -> Failure {
+    failure(
+        Code::Unavailable,
+        "commands cannot be confined on this machine, so none is run; the operator finds why with `caisson doctor`",
+    )
+}

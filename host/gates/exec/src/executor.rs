@@ -1,0 +1,76 @@
+//! What runs commands: one for a gateway.
+
+use caisson_confine::{Confiner, Demand, HostId, Limits, find_stub};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use tokio::sync::OnceCell;
+
+/// How commands run, as the operator set it.
+#[derive(Clone, Debug)]
+pub struct ExecConfig {
+    /// Where workspaces lie, to try the confinement on.
+    pub workspaces: PathBuf,
+    /// Paths of the gateway that no command may name.
+    pub denied: Vec<String>,
+    /// Directories and files that commands see read-only beside the system's.
+    pub system: Vec<PathBuf>,
+    /// The environment of every command.
+    pub environment: BTreeMap<String, String>,
+    /// What the machine must give; less is an error and never a weaker wall.
+    pub demand: Demand,
+    /// Whom commands are to the host where the gateway is root.
+    pub host: HostId,
+    /// What one command may spend.
+    pub limits: Limits,
+}
+
+impl ExecConfig {
+    /// The defaults, for workspaces below a directory.
+    #[must_use]
+    pub fn new(workspaces: PathBuf) -> Self {
+        let environment = [
+            ("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"),
+            ("HOME", "/tmp"),
+            ("TMPDIR", "/tmp"),
+            ("LANG", "C.UTF-8"),
+            ("USER", "agent"),
+        ];
+        Self {
+            workspaces,
+            denied: vec![],
+            system: vec![],
+            environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            demand: Demand::default(),
+            host: HostId::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Runs commands, confined. Asks the machine what it gives at the first command, so that a gateway whose tools run none starts
+/// as fast as without.
+pub struct Executor {
+    pub(crate) config: ExecConfig,
+    confiner: OnceCell<Confiner>,
+}
+
+impl Executor {
+    /// Nothing is asked or started yet.
+    #[must_use]
+    pub fn new(config: ExecConfig) -> Self {
+        Self { config, confiner: OnceCell::new() }
+    }
+
+    /// The confinement, or what this machine lacks for it, for the operator. Asked again by the next command.
+    pub(crate) async fn confiner(&self) -> Result<&Confiner, String> {
+        let open = async || {
+            let stub = find_stub().map_err(|missing| missing.to_string())?;
+            // The confinement is tried on the folder of workspaces, which the first call makes.
+            std::fs::create_dir_all(&self.config.workspaces).map_err(|error| error.to_string())?;
+            Confiner::open(stub, self.config.demand, self.config.host, &self.config.workspaces)
+                .await
+                .map_err(|lacking| lacking.to_string())
+        };
+        self.confiner.get_or_try_init(open).await
+    }
+}

@@ -1,0 +1,138 @@
+//! The WIT implementation: decide, confine, run.
+
+use crate::ExecView;
+use crate::bindings::caisson::host::exec::{
+    Captured, Command, Event, Finished, Host, HostProcess, Options,
+};
+use crate::bindings::caisson::host::failures::{self, Code, Failure};
+use crate::decide::{Allowed, decide};
+use crate::error::{failure, not_started, refuse, unconfined};
+use crate::process::{MAX_EVENT, Process, ending};
+use caisson_call::{Budget, Ledger, Outside};
+use caisson_confine::{Output, Running};
+use std::os::fd::AsFd;
+use std::time::Duration;
+use wasmtime::component::Resource;
+
+/// Host memory of a running command: its pipes and the task that watches it.
+const PROCESS_BYTES: u64 = 16 << 10;
+
+/// Longest that one `next` waits, so that a guest is asked now and then whether its caller still waits.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+
+/// What was decided about a command, started.
+struct Started {
+    running: Running,
+    input: Vec<u8>,
+    timeout: Duration,
+    outside: Outside,
+}
+
+impl ExecView<'_> {
+    async fn start(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Started, Failure>> {
+        let ctx = &*self.ctx;
+        let Allowed { plan, input, timeout, shown } = match decide(ctx, command, options) {
+            Ok(allowed) => allowed,
+            Err(refusal) => return Ok(Err(refuse(ctx, refusal))),
+        };
+        ctx.ledger.charge(Budget::Processes, 1)?;
+        ctx.ledger.note(format!("exec {shown}"));
+        let outside = Ledger::outside(&ctx.ledger);
+        let confiner = match ctx.executor.confiner().await {
+            Ok(confiner) => confiner,
+            Err(lacking) => {
+                tracing::error!(lacking, "commands cannot be confined");
+                return Ok(Err(unconfined()));
+            }
+        };
+        let workspace = match (ctx.workspace)() {
+            Ok(workspace) => workspace,
+            Err(error) => {
+                tracing::error!(%error, "the workspace of a command cannot be opened");
+                return Ok(Err(failure(Code::Unavailable, "the workspace cannot be opened; try again later")));
+            }
+        };
+        match confiner.spawn(plan, workspace.as_fd()).await {
+            Ok(running) => Ok(Ok(Started { running, input, timeout, outside })),
+            Err(error) => Ok(Err(not_started(&error))),
+        }
+    }
+}
+
+impl Host for ExecView<'_> {
+    async fn run(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Finished, Failure>> {
+        let Started { running, input, timeout, outside } = match self.start(command, options).await? {
+            Ok(started) => started,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let done = running.capture(input, timeout).await;
+        drop(outside);
+        let bytes = kept(&done.stdout) + kept(&done.stderr);
+        self.ctx.ledger.charge(Budget::HostMemory, bytes)?;
+        let finished =
+            Finished { ending: ending(done.ending), stdout: captured(done.stdout), stderr: captured(done.stderr) };
+        self.ctx.ledger.release(Budget::HostMemory, bytes);
+        Ok(Ok(finished))
+    }
+}
+
+fn kept(output: &Output) -> u64 {
+    (output.head.len() + output.tail.len()) as u64
+}
+
+fn captured(output: Output) -> Captured {
+    let dropped_bytes = output.dropped;
+    Captured { kept: output.joined(), dropped_bytes }
+}
+
+impl failures::Host for ExecView<'_> {}
+
+impl HostProcess for ExecView<'_> {
+    async fn start(
+        &mut self,
+        command: Command,
+        options: Options,
+    ) -> wasmtime::Result<Result<Resource<Process>, Failure>> {
+        let has_input = options.stdin.is_some();
+        // Input comes in pieces unless all of it was given; an empty one holds the pipe open for them.
+        let options = Options { stdin: Some(options.stdin.unwrap_or_default()), ..options };
+        let Started { running, input, timeout, outside } = match ExecView::start(self, command, options).await? {
+            Ok(started) => started,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        self.ctx.ledger.charge(Budget::HostMemory, PROCESS_BYTES)?;
+        let mut process = Process::new(running, timeout, outside);
+        if has_input {
+            process.feed(input);
+        }
+        Ok(Ok(self.table.push(process)?))
+    }
+
+    async fn write(&mut self, process: Resource<Process>, chunk: Vec<u8>) -> wasmtime::Result<Result<u32, Failure>> {
+        let process = self.table.get_mut(&process)?;
+        let gone = |_| failure(Code::Failed, "the program takes no more input: it has ended or closed it");
+        Ok(process.write(&chunk).await.map_err(gone))
+    }
+
+    async fn close_input(&mut self, process: Resource<Process>) -> wasmtime::Result<()> {
+        self.table.get_mut(&process)?.close_input();
+        Ok(())
+    }
+
+    async fn next(
+        &mut self,
+        process: Resource<Process>,
+        limit: u32,
+        wait_ms: u32,
+    ) -> wasmtime::Result<Result<Event, Failure>> {
+        let process = self.table.get_mut(&process)?;
+        let wait = Duration::from_millis(wait_ms.into()).min(MAX_WAIT);
+        Ok(Ok(process.next(limit.min(MAX_EVENT), wait).await))
+    }
+
+    async fn drop(&mut self, process: Resource<Process>) -> wasmtime::Result<()> {
+        self.table.delete(process)?;
+        self.ctx.ledger.release(Budget::HostMemory, PROCESS_BYTES);
+        Ok(())
+    }
+}
