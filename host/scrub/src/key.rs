@@ -1,33 +1,66 @@
 //! Private keys in PEM.
 
-use crate::span::run;
-use std::ops::Range;
+use crate::span::{Found, run};
+use crate::tail::Alphabet;
 
-/// Longest key with its armour that is looked for.
-const MOST: usize = 64 << 10;
+/// How far the end of a key is looked for; the longest RSA key in use has some 13,000 bytes.
+pub(crate) const MOST: usize = 16 << 10;
+
+/// What closes a key, and how many bytes its label and dashes have at most.
+pub(crate) const END: (&[u8], usize) = (b"-----END ", 64);
 
 /// `-----BEGIN … PRIVATE KEY-----` to its end; where that is missing, as far as it looks like a key.
-pub(crate) fn private(bytes: &[u8], start: usize, end: usize) -> Option<Range<usize>> {
-    let label_end = run(bytes, end, 40, |b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' ');
-    let label = bytes.get(end..label_end)?;
-    let is_private = label.ends_with(b"PRIVATE KEY") || label.ends_with(b"PRIVATE KEY BLOCK");
+pub(crate) fn private(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
+    let label_end = label(bytes, end);
+    let label_text = bytes.get(end..label_end)?;
+    let is_private = label_text.ends_with(b"PRIVATE KEY") || label_text.ends_with(b"PRIVATE KEY BLOCK");
     if !is_private || !bytes.get(label_end..)?.starts_with(b"-----") {
         return None;
     }
     let body = label_end + 5;
-    // Lines may be escaped (`\n`) and an old key has headers (`Proc-Type: 4,ENCRYPTED`); a sentence about keys has other
-    // characters soon. Two dashes begin the next armour, so no byte is read for two of them.
-    let rest = bytes.get(body..bytes.len().min(body + MOST))?;
-    let armour = memchr::memmem::find(rest, b"--").unwrap_or(MOST);
-    let body_end =
-        run(bytes, body, armour, |b| b.is_ascii_alphanumeric() || b.is_ascii_whitespace() || b"+/=\\:,-".contains(&b));
-    let rest = bytes.get(body_end..)?;
-    if rest.starts_with(b"-----END ") {
-        let close = body_end + 9;
-        let label_end = run(bytes, close, 40, |b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' ');
-        return Some(start..run(bytes, label_end, 5, |b| b == b'-'));
+    let rest = bytes.get(body..)?;
+    if let Some(length) = memchr::memmem::find(rest, END.0)
+        && has_key(rest.get(..length)?)
+    {
+        let to = label(bytes, body + length + END.0.len());
+        return Found::new(start..run(bytes, to, 5, |b| b == b'-'), Alphabet::Armour);
     }
-    let gap = run(bytes, body, 64, |b| b.is_ascii_whitespace() || b"\\rn".contains(&b));
-    let first_line = run(bytes, gap, MOST, |b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
-    (first_line - gap >= 16).then_some(start..body_end)
+    // An old key has headers (`Proc-Type: 4,ENCRYPTED`); a sentence about keys has no run of base64.
+    let body_end = run(bytes, body, MOST, |b| Alphabet::Armour.has(b) || b" :,-".contains(&b));
+    let body_end = last_line_of_key(bytes, body, body_end);
+    if !has_key(bytes.get(body..body_end)?) {
+        return None;
+    }
+    Found::new(start..body_end, Alphabet::Armour)
+}
+
+fn label(bytes: &[u8], from: usize) -> usize {
+    run(bytes, from, 40, |b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b' ')
+}
+
+/// Whether there is a run of base64 that is no word.
+fn has_key(body: &[u8]) -> bool {
+    body.split(|b| !b.is_ascii_alphanumeric() && !b"+/=".contains(b)).any(|run| {
+        run.len() >= 16
+            && (run.iter().any(u8::is_ascii_digit)
+                || (run.iter().any(u8::is_ascii_uppercase) && run.iter().any(u8::is_ascii_lowercase)))
+    })
+}
+
+/// A key that was cut short may be followed by prose: lines of words after its last line of base64 are not its own.
+fn last_line_of_key(bytes: &[u8], from: usize, to: usize) -> usize {
+    let mut end = from;
+    let mut at = from;
+    while at < to {
+        let line_end = run(bytes, at, to - at, |b| b != b'\n');
+        let line = bytes.get(at..line_end).unwrap_or_default();
+        let words = line.trim_ascii().split(|b| *b == b' ').count();
+        let header = line.iter().take(24).any(|b| *b == b':');
+        if words > 1 && !header && !has_key(line) {
+            break;
+        }
+        end = line_end;
+        at = line_end + 1;
+    }
+    end
 }

@@ -10,20 +10,33 @@
 
 mod anchor;
 mod assign;
+mod cache;
+mod code;
+mod finder;
+mod forms;
 mod hex;
 mod json;
 mod key;
+mod option;
+mod pass;
+mod provider;
 mod result;
 mod scrubber;
 mod secrets;
 mod span;
+mod stream;
+mod tail;
 mod token;
 mod url;
 mod value;
 
+pub use cache::SecretCache;
+pub use provider::{PROVIDERS, Provider};
 pub use result::{CleanError, CleanResult};
-pub use scrubber::{REDACTED, Scrubber};
-pub use secrets::Secrets;
+pub use scrubber::{Explained, REDACTED, Scrubber};
+pub use secrets::{Ignored, Secrets};
+pub use stream::Stream;
+pub use tail::Alphabet;
 
 #[cfg(doc)]
 use caisson_call::RawResult;
