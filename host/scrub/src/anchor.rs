@@ -2,6 +2,7 @@
 
 use crate::finder::Literal;
 use crate::provider::{PROVIDERS, Provider};
+use crate::tail::Alphabet;
 use crate::token::Scheme;
 
 /// How much a name says that its value is a secret.
@@ -88,7 +89,8 @@ const SURE_NAMES: &[&str] = &[
 const LIKELY_NAMES: &[&str] =
     &["token", "secret", "bearer", "authorization", "credential", "credentials", "passcode", "pwd"];
 
-const PERHAPS_NAMES: &[&str] = &["key", "auth", "pass", "sig", "signature", "cookie", "session", "sessionid", "session_id"];
+const PERHAPS_NAMES: &[&str] =
+    &["key", "auth", "pass", "sig", "signature", "cookie", "session", "sessionid", "session_id"];
 
 const VARIABLES: &[&str] = &[
     "KEY",
@@ -144,7 +146,18 @@ pub(crate) fn all() -> (Vec<Literal>, Vec<(Anchor, &'static str)>) {
         ("://", false, Anchor::Authority, "connection-string"),
         ("-----BEGIN ", false, Anchor::PrivateKey, "private-key"),
     ]);
-    all.into_iter().map(|(text, any_case, anchor, class)| (Literal { text, any_case }, (anchor, class))).unzip()
+    let literal = |text, any_case, anchor| Literal { text, any_case, next: after(anchor) };
+    all.into_iter().map(|(text, any_case, anchor, class)| (literal(text, any_case, anchor), (anchor, class))).unzip()
+}
+
+/// What must follow an anchor.
+fn after(anchor: Anchor) -> Option<Alphabet> {
+    match anchor {
+        Anchor::Token(row) => Some(row.alphabet),
+        Anchor::WebToken | Anchor::Bot => Some(Alphabet::Dashed),
+        Anchor::Discord => Some(Alphabet::Plain),
+        _ => None,
+    }
 }
 
 /// Whether a JSON key of this name holds a secret, and how surely.

@@ -150,13 +150,37 @@ pub(crate) fn variable(bytes: &[u8], start: usize, end: usize) -> Option<Found> 
 /// `MONKEY=` and `KEYBOARD=` only contain a word; a DSN's name is the whole name or its end.
 fn variable_counts(anchor: &[u8], name: &[u8]) -> bool {
     const OTHERS: [&[u8]; 15] = [
-        b"MONKEY", b"DONKEY", b"TURKEY", b"HOCKEY", b"KEYBOARD", b"KEYWORD", b"KEYMAP", b"KEYSPACE", b"KEYCLOAK", b"KEYCODE",
-        b"PUBLIC_KEY", b"PUBLISHABLE_KEY", b"PUBKEY", b"CACHE_KEY", b"MAX_TOKENS",
+        b"MONKEY",
+        b"DONKEY",
+        b"TURKEY",
+        b"HOCKEY",
+        b"KEYBOARD",
+        b"KEYWORD",
+        b"KEYMAP",
+        b"KEYSPACE",
+        b"KEYCLOAK",
+        b"KEYCODE",
+        b"PUBLIC_KEY",
+        b"PUBLISHABLE_KEY",
+        b"PUBKEY",
+        b"CACHE_KEY",
+        b"MAX_TOKENS",
     ];
     const ENDS: [&[u8]; 11] = [
-        b"_FILE", b"_PATH", b"_DIR", b"_TOKENS", b"_COUNT", b"_TTL", b"_TYPE", b"_ALGORITHM", b"_KEY_ID", b"_TOKEN_URL", b"_ENDPOINT",
+        b"_FILE",
+        b"_PATH",
+        b"_DIR",
+        b"_TOKENS",
+        b"_COUNT",
+        b"_TTL",
+        b"_TYPE",
+        b"_ALGORITHM",
+        b"_KEY_ID",
+        b"_TOKEN_URL",
+        b"_ENDPOINT",
     ];
-    let harmless = ENDS.iter().any(|end| name.ends_with(end)) || OTHERS.iter().any(|w| memchr::memmem::find(name, w).is_some());
+    let harmless =
+        ENDS.iter().any(|end| name.ends_with(end)) || OTHERS.iter().any(|w| memchr::memmem::find(name, w).is_some());
     let placed = match anchor {
         b"VIRTUAL_" => name.starts_with(anchor),
         b"DSN" => name == b"DSN" || name.ends_with(b"_DSN"),

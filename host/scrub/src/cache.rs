@@ -47,7 +47,8 @@ impl SecretCache {
         let entry = Entry { epoch, secrets: secrets.clone(), used: kept.uses };
         kept.tenants.insert(tenant.clone(), entry);
         if kept.tenants.len() > MOST_TENANTS
-            && let Some(oldest) = kept.tenants.iter().min_by_key(|(_, entry)| entry.used).map(|(tenant, _)| tenant.clone())
+            && let Some(oldest) =
+                kept.tenants.iter().min_by_key(|(_, entry)| entry.used).map(|(tenant, _)| tenant.clone())
         {
             kept.tenants.remove(&oldest);
         }

@@ -32,8 +32,28 @@ pub(crate) fn looks_like_code(place: &Place, value: &[u8], after: &[u8]) -> bool
 /// `this.token2`, `e.password`, `req.body.auth1`: the first part is a word of program text or a letter or two.
 fn is_member(value: &[u8]) -> bool {
     const ROOTS: [&[u8]; 22] = [
-        b"this", b"self", b"config", b"settings", b"options", b"opts", b"args", b"params", b"props", b"state", b"req", b"request",
-        b"res", b"response", b"data", b"user", b"ctx", b"conf", b"window", b"document", b"form", b"process",
+        b"this",
+        b"self",
+        b"config",
+        b"settings",
+        b"options",
+        b"opts",
+        b"args",
+        b"params",
+        b"props",
+        b"state",
+        b"req",
+        b"request",
+        b"res",
+        b"response",
+        b"data",
+        b"user",
+        b"ctx",
+        b"conf",
+        b"window",
+        b"document",
+        b"form",
+        b"process",
     ];
     let value = value.strip_suffix(b"?").unwrap_or(value);
     let mut parts = value.split(|b| *b == b'.').map(|part| part.strip_suffix(b"?").unwrap_or(part));

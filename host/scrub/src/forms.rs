@@ -45,8 +45,7 @@ fn base64_forms(value: &[u8]) -> Vec<Vec<u8>> {
 
 /// Browsers, `encodeURI`, `encodeURIComponent`, forms and paths each leave other characters alone.
 fn percent_forms(value: &[u8]) -> Vec<Vec<u8>> {
-    const KEPT: [&str; 6] =
-        ["", "-._~", "-._~/", "-._~!'()*", "-._~!$&'()*+,;=:@", "-._~!$&'()*+,;=:@/?#[]"];
+    const KEPT: [&str; 6] = ["", "-._~", "-._~/", "-._~!'()*", "-._~!$&'()*+,;=:@", "-._~!$&'()*+,;=:@/?#[]"];
     let mut forms = Vec::new();
     for upper in [true, false] {
         forms.push(percent(value, upper, |_| false));

@@ -29,6 +29,7 @@ mod tail;
 mod token;
 mod url;
 mod value;
+mod wide;
 
 pub use cache::SecretCache;
 pub use provider::{PROVIDERS, Provider};

@@ -28,7 +28,9 @@ pub(crate) fn user_and_password(bytes: &[u8], start: usize, end: usize) -> Optio
     let alone = line.ends_with(b"sshpass -p");
     let secret = match memchr::memchr(b':', value) {
         _ if alone => from,
-        Some(colon) if !(glued && value.starts_with(b"-")) && value.get(colon + 1..colon + 3) != Some(b"//") => from + colon + 1,
+        Some(colon) if !(glued && value.starts_with(b"-")) && value.get(colon + 1..colon + 3) != Some(b"//") => {
+            from + colon + 1
+        }
         _ => return None,
     };
     let password = bytes.get(secret..to)?;

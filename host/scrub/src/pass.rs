@@ -81,7 +81,7 @@ impl Pass {
                     return end;
                 }
             }
-            match scrubber.finder.next(text, self.scan) {
+            match scrubber.rules.finder.next(text, self.scan) {
                 Err(at) => {
                     self.scan = at;
                     return undecided(text, at);
@@ -98,13 +98,13 @@ impl Pass {
 
     /// Looks at all anchors of a place; false where more text is needed first.
     fn decide(&mut self, scrubber: &Scrubber, text: &[u8], place: usize, closed: bool) -> bool {
-        for (number, compared) in scrubber.finder.at(text, place) {
+        for (number, compared) in scrubber.rules.finder.at(text, place) {
             let end = match compared {
                 Compared::Stands(end) => end,
                 Compared::Open if !closed => return false,
                 Compared::Open | Compared::Differs => continue,
             };
-            let Some((anchor, class)) = scrubber.anchors.get(number) else { continue };
+            let Some((anchor, class)) = scrubber.rules.anchors.get(number) else { continue };
             let Some((limit, cut)) = self.limit(*anchor, text, place, end, closed) else { return false };
             let shown = text.get(..limit).unwrap_or(text);
             if let Some(Found { range, tail }) = look(*anchor, shown, place, end) {
@@ -151,11 +151,7 @@ impl Pass {
 }
 
 fn reached(limit: usize, text: &[u8], closed: bool) -> Option<(usize, bool)> {
-    if text.len() >= limit {
-        Some((limit, true))
-    } else {
-        closed.then_some((text.len(), false))
-    }
+    if text.len() >= limit { Some((limit, true)) } else { closed.then_some((text.len(), false)) }
 }
 
 /// A private key is looked at up to its end; what is none, no further than its label.

@@ -8,18 +8,28 @@ use crate::span::{Span, Writer};
 use crate::{Secrets, Stream, json};
 use caisson_call::{Content, RawOutput, RawResult};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// What stands where a secret was.
 pub const REDACTED: &str = "[REDACTED]";
 
-/// Takes secrets out of what leaves. Build one and share it: building costs about a millisecond, using it no lock.
+/// Takes secrets out of what leaves. Build one and share it.
 pub struct Scrubber {
+    pub(crate) rules: &'static Rules,
+    pub(crate) long_hex: bool,
+}
+
+/// The static classes, the same for everybody and so compiled once.
+pub(crate) struct Rules {
     pub(crate) finder: Finder,
     /// What each of the finder's literals stands for, and its class.
     pub(crate) anchors: Vec<(Anchor, &'static str)>,
-    pub(crate) long_hex: bool,
 }
+
+static RULES: LazyLock<Rules> = LazyLock::new(|| {
+    let (literals, anchors) = anchor::all();
+    Rules { finder: Finder::new(literals), anchors }
+});
 
 /// A text without its secrets, and which kinds of secret were in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,11 +54,10 @@ impl std::fmt::Debug for Scrubber {
 }
 
 impl Scrubber {
-    /// Compiles the static classes.
+    /// All static classes but long hexadecimal runs. The first one costs some milliseconds.
     #[must_use]
     pub fn new() -> Self {
-        let (literals, anchors) = anchor::all();
-        Self { finder: Finder::new(literals), anchors, long_hex: false }
+        Self { rules: &RULES, long_hex: false }
     }
 
     /// The same, which also takes out any run of 64 hexadecimal digits that nothing beside it calls a digest. Off by default:

@@ -139,8 +139,7 @@ impl Matcher {
     fn new(forms: &BTreeSet<Vec<u8>>) -> Self {
         let automaton = NFA::builder().match_kind(MatchKind::Standard).build(forms).ok();
         let start = automaton.as_ref().and_then(|nfa| nfa.start_state(Anchored::No).ok());
-        let mut first = Grams::new();
-        forms.iter().filter_map(|form| form.first_chunk::<3>()).for_each(|gram| first.add(*gram));
+        let first = Grams::of(forms.iter().map(Vec::as_slice));
         let longest = forms.iter().map(Vec::len).max().unwrap_or(1);
         Self { start: start.unwrap_or_default(), automaton: automaton.filter(|_| start.is_some()), first, longest }
     }

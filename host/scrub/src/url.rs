@@ -38,6 +38,8 @@ const MOST: usize = 1024;
 
 /// `scheme://user:password@host`: of a database the whole, else what stands before the `@`.
 pub(crate) fn with_password(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
+    // Most addresses have no user.
+    memchr::memchr(b'@', bytes.get(end..bytes.len().min(end + MOST))?)?;
     let scheme_start = run_back(bytes, start, 16, |b| b.is_ascii_alphanumeric() || b"+.-:".contains(&b));
     let scheme = String::from_utf8_lossy(bytes.get(scheme_start..start)?).to_ascii_lowercase();
     // `postgresql+asyncpg`, `mysql+pymysql`: the driver says nothing.

@@ -39,8 +39,14 @@ fn what_is_too_short_or_in_a_word_stays_and_a_key_goes() {
             assert_eq!(scrubber.clean_text(&within), within, "{}", row.service);
         }
         let key = format!("{}{}", row.prefix, tail(row, row.least));
-        for (before, after) in [("", ""), ("see ", " there"), ("{\"k\":\"", "\"}"), ("\\n", "\\n"), ("(", ")."), ("https://a.example/?k=", "&b=c")]
-        {
+        for (before, after) in [
+            ("", ""),
+            ("see ", " there"),
+            ("{\"k\":\"", "\"}"),
+            ("\\n", "\\n"),
+            ("(", ")."),
+            ("https://a.example/?k=", "&b=c"),
+        ] {
             let explained = scrubber.explain(&format!("{before}{key}{after}"));
             assert_eq!(explained.text, format!("{before}{REDACTED}{after}"), "{}", row.service);
             assert_eq!(explained.classes, [row.class], "{}", row.service);

@@ -104,12 +104,62 @@ fn a_stream_begins_anew_after_its_end() {
 
 fn fragments() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
-        "password", "token", "=", ": ", "\"", "\\\"", "'", "`", "$", "$(", "sk-", "eyJ", ".", "://", "user:pw@", "postgres",
-        "-----BEGIN ", "PRIVATE KEY-----", "-----END ", "Bearer ", "Basic ", "Authorization", "abcdefgh12345678", "ABCDEFGHIJKLMNOP",
-        "0123456789abcdef", "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "é", "\u{10ffff}", "\n", " ",
-        "--api-key ", "SECRET_KEY=", "VIRTUAL_X=", "%", "123456789:A", "&", "?", "\\", "hooks.slack.com/services/", "[REDACTED]",
-        "s3cretvalue", "secret value 1", "valueofone", "s3cret", "curl -u a:b", "|-\n  ", ";", ",", "key", ".atlasv1.", "sha256:",
-        "Password=", "Server=", "<password>", "</", "machine x login y password ",
+        "password",
+        "token",
+        "=",
+        ": ",
+        "\"",
+        "\\\"",
+        "'",
+        "`",
+        "$",
+        "$(",
+        "sk-",
+        "eyJ",
+        ".",
+        "://",
+        "user:pw@",
+        "postgres",
+        "-----BEGIN ",
+        "PRIVATE KEY-----",
+        "-----END ",
+        "Bearer ",
+        "Basic ",
+        "Authorization",
+        "abcdefgh12345678",
+        "ABCDEFGHIJKLMNOP",
+        "0123456789abcdef",
+        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+        "é",
+        "\u{10ffff}",
+        "\n",
+        " ",
+        "--api-key ",
+        "SECRET_KEY=",
+        "VIRTUAL_X=",
+        "%",
+        "123456789:A",
+        "&",
+        "?",
+        "\\",
+        "hooks.slack.com/services/",
+        "[REDACTED]",
+        "s3cretvalue",
+        "secret value 1",
+        "valueofone",
+        "s3cret",
+        "curl -u a:b",
+        "|-\n  ",
+        ";",
+        ",",
+        "key",
+        ".atlasv1.",
+        "sha256:",
+        "Password=",
+        "Server=",
+        "<password>",
+        "</",
+        "machine x login y password ",
     ]);
     prop::collection::vec(words, 0..40).prop_map(|words| words.concat())
 }
@@ -132,8 +182,9 @@ proptest! {
 
     #[test]
     fn cleaning_twice_is_cleaning_once(text in prop_oneof![1 => any::<String>(), 6 => fragments()]) {
-        let once = SCRUBBER.clean_text(&text).into_owned();
-        let twice = SCRUBBER.clean_text(&once).into_owned();
+        let scrubber = Scrubber::new();
+        let once = scrubber.clean_text(&text).into_owned();
+        let twice = scrubber.clean_text(&once).into_owned();
         prop_assert_eq!(twice, once);
     }
 }
