@@ -37,8 +37,10 @@ pub(crate) enum Anchor {
     Variable,
     /// `Bearer …`, `Basic …`.
     Scheme(Scheme),
-    /// An option that takes `user:password`.
+    /// An option that takes `user:password` or a password.
     UserOption,
+    /// `jdbc:oracle:thin:user/password@…`
+    Thin,
     /// `://`: a URL that may hold a password.
     Authority,
     /// `-----BEGIN`.
@@ -54,6 +56,8 @@ const SURE_NAMES: &[&str] = &[
     "apikey",
     "api key",
     "secret_key",
+    "secret_key_base",
+    "secretkeybase",
     "secret-key",
     "secretkey",
     "access_key",
@@ -140,9 +144,11 @@ pub(crate) fn all() -> (Vec<Literal>, Vec<(Anchor, &'static str)>) {
         ("Bot ", false, Anchor::Scheme(Scheme::Own), "discord"),
         (" -u", false, Anchor::UserOption, "basic"),
         (" -U", false, Anchor::UserOption, "basic"),
+        (" -p", false, Anchor::UserOption, "option"),
+        (" -a", false, Anchor::UserOption, "option"),
         ("--user", false, Anchor::UserOption, "basic"),
         ("--proxy-user", false, Anchor::UserOption, "basic"),
-        ("sshpass -p", false, Anchor::UserOption, "basic"),
+        ("oracle:thin:", true, Anchor::Thin, "connection-string"),
         ("://", false, Anchor::Authority, "connection-string"),
         ("-----BEGIN ", false, Anchor::PrivateKey, "private-key"),
     ]);

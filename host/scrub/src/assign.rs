@@ -1,5 +1,6 @@
 //! A name and its secret: `password=…`, `"token": "…"`, `Authorization: Basic …`, `SECRET_KEY=…`, `--api-key …`.
 
+use crate::REDACTED;
 use crate::anchor::Strength;
 use crate::code::looks_like_code;
 use crate::span::{Found, before, run, run_back};
@@ -12,8 +13,8 @@ const MOST_NAME: usize = 64;
 /// How far back the other fields of a connection string or of a login are looked for.
 const MOST_FIELDS: usize = 200;
 
-/// The value after a name that ends with the anchor.
-pub(crate) fn assigned(strength: Strength, bytes: &[u8], start: usize, end: usize) -> Option<Found> {
+/// The value after a name that ends with the anchor. What stands before `floor` was judged already.
+pub(crate) fn assigned(strength: Strength, bytes: &[u8], start: usize, end: usize, floor: usize) -> Option<Found> {
     if bytes.get(end).copied().is_some_and(is_word) {
         return None;
     }
@@ -31,7 +32,7 @@ pub(crate) fn assigned(strength: Strength, bytes: &[u8], start: usize, end: usiz
     let gap = run(bytes, after_quote, 4, |b| b == b' ' || b == b'\t');
     let separator = separator(bytes, gap);
     let is_flag = name.starts_with(b"--");
-    let is_login = separator == gap && gap > end && name == b"password" && has_fields(bytes, name_start, LOGIN);
+    let is_login = separator == gap && gap > end && name == b"password" && has_fields(bytes, floor, name_start, LOGIN);
     if separator == gap && !(is_flag && gap > end) && !is_login {
         return None;
     }
@@ -47,7 +48,10 @@ pub(crate) fn assigned(strength: Strength, bytes: &[u8], start: usize, end: usiz
         spaced: gap > after_quote || from > separator,
         compared: bytes.get(gap..separator).is_some_and(|sign| matches!(sign, b"==" | b"===" | b"=>")),
         in_query: matches!(before(bytes, name_start), Some(b'?' | b'&')),
-        in_fields: sign == b'=' && from == separator && gap == after_quote && has_fields(bytes, name_start, FIELDS),
+        in_fields: sign == b'='
+            && from == separator
+            && gap == after_quote
+            && has_fields(bytes, floor, name_start, FIELDS),
         header: header || is_login,
         variable: false,
     };
@@ -100,9 +104,11 @@ const FIELDS: &[&[u8]] =
 /// What stands before a password in `.netrc`.
 const LOGIN: &[&[u8]] = &[b"login "];
 
-fn has_fields(bytes: &[u8], name_start: usize, fields: &[&[u8]]) -> bool {
-    let line_start = run_back(bytes, name_start, MOST_FIELDS, |b| b != b'\n');
+/// Looks no further back than to what is taken out, or was in an earlier pass: the text before it may have been shortened.
+fn has_fields(bytes: &[u8], floor: usize, name_start: usize, fields: &[&[u8]]) -> bool {
+    let line_start = run_back(bytes, name_start, MOST_FIELDS, |b| b != b'\n').max(floor);
     let line = bytes.get(line_start..name_start).unwrap_or_default();
+    let line = memchr::memmem::rfind(line, REDACTED.as_bytes()).and_then(|at| line.get(at..)).unwrap_or(line);
     if !matches!(line.last(), Some(b';' | b' ' | b'"' | b'\'')) {
         return false;
     }
@@ -231,13 +237,14 @@ pub(crate) fn is_harmless(lower: &[u8]) -> bool {
     lower == b"key" || HARMLESS.iter().any(|name| lower.ends_with(name.as_bytes()))
 }
 
-/// Position after `:`, `=`, `:=`, `=>` or `==` at `at`, or `at`. `::` joins the parts of a path.
+/// Position after `:`, `=`, `:=`, `=>`, `==` or `===` at `at`, or `at`. `::` joins the parts of a path.
 fn separator(bytes: &[u8], at: usize) -> usize {
-    let end = run(bytes, at, 3, |b| b":=>".contains(&b));
-    match bytes.get(at..end) {
-        Some([b'>', ..] | [b':', b':', ..]) | None => at,
-        Some(_) => end,
+    const SIGNS: [&[u8]; 6] = [b"===", b"==", b"=>", b":=", b"=", b":"];
+    let rest = bytes.get(at..).unwrap_or_default();
+    if rest.starts_with(b"::") {
+        return at;
     }
+    SIGNS.iter().find(|sign| rest.starts_with(sign)).map_or(at, |sign| at + sign.len())
 }
 
 /// How a value stands after its name.
@@ -349,9 +356,9 @@ fn quoted(place: &Place, bytes: &[u8], from: usize, open: usize) -> Option<Found
 
 /// `Basic `, `Bearer ` and the like after `Authorization:`, and whether one was there; nothing where the scheme alone is quoted.
 fn skip_scheme(bytes: &[u8], from: usize) -> Option<(usize, bool)> {
-    const SCHEMES: [&str; 10] =
-        ["basic", "bearer", "token", "digest", "negotiate", "apikey", "aws4-hmac-sha256", "bot", "key", "genie-key"];
-    let open = quote_length(bytes, from).unwrap_or(0);
+    const SCHEMES: [&str; 9] =
+        ["basic", "bearer", "token", "negotiate", "apikey", "aws4-hmac-sha256", "bot", "key", "genie-key"];
+    let open = quote_length(bytes, from).unwrap_or(usize::from(bytes.get(from) == Some(&b'`')));
     let word_end = run(bytes, from + open, 20, |b| b.is_ascii_alphanumeric() || b == b'-');
     let word = bytes.get(from + open..word_end).unwrap_or_default();
     if bytes.get(word_end) == Some(&b' ') && SCHEMES.iter().any(|scheme| word.eq_ignore_ascii_case(scheme.as_bytes())) {

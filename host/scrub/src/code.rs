@@ -18,7 +18,10 @@ pub(crate) fn looks_like_code(place: &Place, value: &[u8], after: &[u8]) -> bool
     }
     // A sentence goes on with a word. In a list of arguments, a name that speaks of secrets itself is a variable.
     let sentence = matches!(after, [b' ', next, ..] if next.is_ascii_alphanumeric() || *next == b'=');
-    let variable = matches!(after, [b',' | b')' | b'}', ..]) && speaks_of_secrets(value);
+    let closes = matches!(after, [b',' | b')' | b'}', ..] | [b' ', b'}' | b')' | b']', ..]);
+    // `accessToken`, `new_password`: two words, of which one is what a secret is called.
+    let two_words = value.contains(&b'_') || value.iter().skip(1).any(u8::is_ascii_uppercase);
+    let variable = speaks_of_secrets(value) && (closes || (place.spaced && two_words));
     let statement = after.starts_with(b";");
     let capital = value.first().is_some_and(u8::is_ascii_uppercase) && value.get(1).is_some_and(u8::is_ascii_lowercase);
     match place.sign {
@@ -59,7 +62,7 @@ fn is_member(value: &[u8]) -> bool {
     let mut parts = value.split(|b| *b == b'.').map(|part| part.strip_suffix(b"?").unwrap_or(part));
     let Some(first) = parts.next() else { return false };
     let name = |part: &[u8]| {
-        part.len() <= 24
+        part.len() <= if part.iter().any(u8::is_ascii_digit) { 12 } else { 24 }
             && part.first().is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_' || *b == b'$')
             && part.iter().all(|b| b.is_ascii_alphanumeric() || *b == b'_' || *b == b'$')
     };

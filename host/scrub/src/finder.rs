@@ -45,7 +45,6 @@ impl Grams {
 
     fn bit(&self, gram: u64) -> u64 {
         // The low three bytes alone.
-        #[expect(clippy::cast_possible_truncation, reason = "the mask leaves 24 bits")]
         let index = index((gram & 0x00ff_ffff) as u32);
         self.bits.get(index >> 6).map_or(0, |word| word >> (index & 63)) & 1
     }

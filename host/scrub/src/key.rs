@@ -6,32 +6,38 @@ use crate::tail::Alphabet;
 /// How far the end of a key is looked for; the longest RSA key in use has some 13,000 bytes.
 pub(crate) const MOST: usize = 16 << 10;
 
-/// What closes a key, and how many bytes its label and dashes have at most.
-pub(crate) const END: (&[u8], usize) = (b"-----END ", 64);
+/// What begins and ends every label.
+pub(crate) const DASHES: &[u8] = b"-----";
+
+/// More bytes than a label and its dashes have.
+pub(crate) const MOST_LABEL: usize = 64;
 
 /// `-----BEGIN … PRIVATE KEY-----` to its end; where that is missing, as far as it looks like a key.
 pub(crate) fn private(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
-    let label_end = label(bytes, end);
-    let label_text = bytes.get(end..label_end)?;
-    let is_private = label_text.ends_with(b"PRIVATE KEY") || label_text.ends_with(b"PRIVATE KEY BLOCK");
-    if !is_private || !bytes.get(label_end..)?.starts_with(b"-----") {
-        return None;
-    }
-    let body = label_end + 5;
+    let body = body(bytes, end)?;
     let rest = bytes.get(body..)?;
-    if let Some(length) = memchr::memmem::find(rest, END.0)
-        && has_key(rest.get(..length)?)
-    {
-        let to = label(bytes, body + length + END.0.len());
+    // No key has dashes in it, so the next ones are its end or another's beginning: no byte is read for two keys.
+    let dashes = memchr::memmem::find(rest, DASHES).unwrap_or(rest.len());
+    let close = body + dashes;
+    if bytes.get(close..)?.starts_with(b"-----END ") && has_key(rest.get(..dashes)?) {
+        let to = label(bytes, close + b"-----END ".len());
         return Found::new(start..run(bytes, to, 5, |b| b == b'-'), Alphabet::Armour);
     }
     // An old key has headers (`Proc-Type: 4,ENCRYPTED`); a sentence about keys has no run of base64.
-    let body_end = run(bytes, body, MOST, |b| Alphabet::Armour.has(b) || b" :,-".contains(&b));
+    let body_end = run(bytes, body, dashes, |b| Alphabet::Armour.has(b) || b" :,-".contains(&b));
     let body_end = last_line_of_key(bytes, body, body_end);
     if !has_key(bytes.get(body..body_end)?) {
         return None;
     }
     Found::new(start..body_end, Alphabet::Armour)
+}
+
+/// Where the body of a private key begins, whose label begins at `end`.
+pub(crate) fn body(bytes: &[u8], end: usize) -> Option<usize> {
+    let label_end = label(bytes, end);
+    let text = bytes.get(end..label_end)?;
+    let is_private = text.ends_with(b"PRIVATE KEY") || text.ends_with(b"PRIVATE KEY BLOCK");
+    (is_private && bytes.get(label_end..)?.starts_with(DASHES)).then_some(label_end + DASHES.len())
 }
 
 fn label(bytes: &[u8], from: usize) -> usize {

@@ -15,7 +15,7 @@ use crate::{assign, hex, key, option, token, url};
 pub(crate) const CONTEXT: usize = 512;
 
 /// How far before its anchor a secret may begin: the scheme of a URL, the digits of a bot.
-const BEFORE_ANCHOR: usize = 20;
+const BEFORE_ANCHOR: usize = 28;
 
 /// How far ahead a parser looks in a line; a secret that is longer goes on with its alphabet.
 const MOST_VALUE: usize = 4096;
@@ -25,6 +25,8 @@ pub(crate) struct Pass {
     known: Vec<Walk>,
     /// No anchor before this place is undecided.
     scan: usize,
+    /// Where the last secret found by an anchor ends.
+    floor: usize,
     /// The secret that ends here goes on with this alphabet, and is of this class.
     open: Option<(usize, Alphabet, &'static str)>,
     /// A line break, and a place from which on none stands before it.
@@ -39,6 +41,7 @@ impl Pass {
         Self {
             known: secrets.walks(),
             scan: 0,
+            floor: 0,
             open: None,
             line: (0, None),
             hex: hex::Walk::default(),
@@ -60,6 +63,7 @@ impl Pass {
     pub(crate) fn shift(&mut self, by: usize) {
         self.known.iter_mut().for_each(|walk| walk.shift(by));
         self.scan = self.scan.saturating_sub(by);
+        self.floor = self.floor.saturating_sub(by);
         self.open = self.open.map(|(end, alphabet, class)| (end.saturating_sub(by), alphabet, class));
         self.line = (self.line.0.saturating_sub(by), self.line.1.map(|at| at.saturating_sub(by)));
         self.hex.shift(by);
@@ -76,6 +80,7 @@ impl Pass {
                     self.spans.push(Span { range: from..end, class });
                 }
                 self.scan = self.scan.max(end);
+                self.floor = end;
                 if end == text.len() && !closed {
                     self.open = Some((end, alphabet, class));
                     return end;
@@ -104,14 +109,15 @@ impl Pass {
                 Compared::Open if !closed => return false,
                 Compared::Open | Compared::Differs => continue,
             };
-            let Some((anchor, class)) = scrubber.rules.anchors.get(number) else { continue };
-            let Some((limit, cut)) = self.limit(*anchor, text, place, end, closed) else { return false };
+            let Some(&(anchor, class)) = scrubber.rules.anchors.get(number) else { continue };
+            let Some((limit, cut)) = self.limit(anchor, text, place, end, closed) else { return false };
             let shown = text.get(..limit).unwrap_or(text);
-            if let Some(Found { range, tail }) = look(*anchor, shown, place, end) {
-                self.open = (cut && range.end == limit).then_some((limit, tail, *class));
+            if let Some(Found { range, tail }) = look(anchor, shown, self.floor, place, end) {
+                self.open = (cut && range.end == limit).then_some((limit, tail, class));
                 // An anchor within a secret needs no second look.
                 self.scan = range.end.max(place + 1);
-                self.spans.push(Span { range, class: *class });
+                self.floor = range.end;
+                self.spans.push(Span { range, class });
                 return true;
             }
         }
@@ -154,15 +160,12 @@ fn reached(limit: usize, text: &[u8], closed: bool) -> Option<(usize, bool)> {
     if text.len() >= limit { Some((limit, true)) } else { closed.then_some((text.len(), false)) }
 }
 
-/// A private key is looked at up to its end; what is none, no further than its label.
+/// A private key is looked at up to the dashes after it; what is none, no further than its label.
 fn key_limit(text: &[u8], end: usize) -> usize {
-    let label = end + key::END.1;
-    let rest = text.get(end..text.len().min(end + key::MOST)).unwrap_or_default();
-    let line = rest.get(..rest.len().min(key::END.1)).unwrap_or_default();
-    if line.len() == key::END.1 && memchr::memmem::find(line, b"PRIVATE KEY").is_none() {
-        return label;
-    }
-    memchr::memmem::find(rest, key::END.0).map_or(end + key::MOST, |at| end + at + key::END.1)
+    let label = end + key::MOST_LABEL;
+    let Some(body) = text.get(..label).and_then(|shown| key::body(shown, end)) else { return label };
+    let rest = text.get(body..text.len().min(end + key::MOST)).unwrap_or_default();
+    memchr::memmem::find(rest, key::DASHES).map_or(end + key::MOST, |at| body + at + key::MOST_LABEL)
 }
 
 /// A secret whose anchor stands at `at` or later may begin a little earlier.
@@ -171,7 +174,7 @@ fn undecided(text: &[u8], at: usize) -> usize {
 }
 
 /// Looks at what stands around an anchor.
-fn look(anchor: Anchor, bytes: &[u8], start: usize, end: usize) -> Option<Found> {
+fn look(anchor: Anchor, bytes: &[u8], floor: usize, start: usize, end: usize) -> Option<Found> {
     match anchor {
         Anchor::Token(shape) => token::prefixed(shape, bytes, start, end),
         Anchor::WebToken => token::web_token(bytes, start),
@@ -179,10 +182,11 @@ fn look(anchor: Anchor, bytes: &[u8], start: usize, end: usize) -> Option<Found>
         Anchor::Bot => token::bot_token(bytes, start),
         Anchor::Discord => token::discord(bytes, start),
         Anchor::Atlas => token::atlas(bytes, start, end),
-        Anchor::Name(strength) => assign::assigned(strength, bytes, start, end),
+        Anchor::Name(strength) => assign::assigned(strength, bytes, start, end, floor),
         Anchor::Variable => assign::variable(bytes, start, end),
         Anchor::Scheme(scheme) => token::after_scheme(scheme, bytes, start, end),
-        Anchor::UserOption => option::user_and_password(bytes, start, end),
+        Anchor::UserOption => option::password(bytes, start, end),
+        Anchor::Thin => url::thin(bytes, end),
         Anchor::Authority => url::with_password(bytes, start, end),
         Anchor::PrivateKey => key::private(bytes, start, end),
     }

@@ -4,7 +4,7 @@
 //! at most. More than the most is something else: a hash, a word of base64. Where services changed their lengths, the bounds
 //! are wide; where another text could begin alike, they are narrow.
 
-use crate::tail::Alphabet::{self, Base64, Dashed, Dotted, Hex, Plain, Under, Upper};
+use crate::tail::Alphabet::{self, Base64, Dashed, Dollar, Dotted, Hex, Plain, Under, Upper};
 
 /// A service's key.
 #[derive(Clone, Copy, Debug)]
@@ -114,8 +114,8 @@ pub const PROVIDERS: &[Provider] = &[
     row("meta", "Meta", "EAAC", Plain, 60, ANY),
     row("meta", "Meta", "EAAG", Plain, 60, ANY),
     row("meta", "Meta", "EAAM", Plain, 60, ANY),
-    row("braintree", "Braintree", "access_token$production$", Plain, 20, ANY),
-    row("braintree", "Braintree", "access_token$sandbox$", Plain, 20, ANY),
+    row("braintree", "Braintree", "access_token$production$", Dollar, 20, ANY),
+    row("braintree", "Braintree", "access_token$sandbox$", Dollar, 20, ANY),
     row("razorpay", "Razorpay", "rzp_live_", Plain, 14, 32),
     row("flutterwave", "Flutterwave", "FLWSECK_TEST-", Dashed, 12, 64),
     row("flutterwave", "Flutterwave", "FLWSECK-", Dashed, 32, 64),
@@ -196,7 +196,7 @@ pub const PROVIDERS: &[Provider] = &[
     row("planetscale", "PlanetScale", "pscale_tkn_", Dotted, 32, ANY),
     row("planetscale", "PlanetScale", "pscale_pw_", Dotted, 32, ANY),
     row("planetscale", "PlanetScale", "pscale_oauth_", Dotted, 32, ANY),
-    row("databricks", "Databricks", "dapi", Hex, 32, 32),
+    row("databricks", "Databricks", "dapi", Dashed, 32, 34),
     row("prefect", "Prefect", "pnu_", Plain, 30, 64),
     row("pulumi", "Pulumi", "pul-", Hex, 40, 64),
     row("linear", "Linear", "lin_api_", Plain, 30, ANY),

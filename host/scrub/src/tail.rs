@@ -13,6 +13,8 @@ pub enum Alphabet {
     Hex,
     /// Letters, digits, `_`.
     Under,
+    /// Letters, digits, `$`.
+    Dollar,
     /// Letters, digits, `_`, `-`.
     Dashed,
     /// Letters, digits, `_`, `-`, `.`.
@@ -43,6 +45,7 @@ impl Alphabet {
             Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
             Self::Hex => byte.is_ascii_digit() || matches!(byte, b'a'..=b'f'),
             Self::Under => byte.is_ascii_alphanumeric() || byte == b'_',
+            Self::Dollar => byte.is_ascii_alphanumeric() || byte == b'$',
             Self::Dashed => dashed,
             Self::Dotted => dashed || byte == b'.',
             Self::Base64 => dashed || b"+/=".contains(&byte),

@@ -21,14 +21,19 @@ pub(crate) fn prefixed(shape: &Provider, bytes: &[u8], start: usize, end: usize)
     if !word_starts(bytes, start) {
         return None;
     }
-    let to = shape.alphabet.end(bytes, end, usize::MAX);
-    if to - end < shape.least || to - end > shape.most {
+    // What is refused is read in part only: `sk-sk-sk-…` must not be read to its end from each of its dashes.
+    let shown = shape.alphabet.end(bytes, end, shape.least.max(64));
+    if shown - end < shape.least {
         return None;
     }
-    let tail = bytes.get(end..to.min(end + shape.least.max(64)))?;
+    let tail = bytes.get(end..shown)?;
     // `sk-learn-contrib-something-long` is a name of words; a key has digits, or no dash for a long way.
     let words = tail.iter().any(|byte| b"-_.".contains(byte));
     if words && !tail.iter().any(u8::is_ascii_digit) && !mixed(tail) {
+        return None;
+    }
+    let to = shape.alphabet.end(bytes, shown, usize::MAX);
+    if to - end > shape.most {
         return None;
     }
     Found::new(start..without_stop(bytes, end, to), shape.alphabet)
@@ -68,6 +73,9 @@ pub(crate) fn web_token(bytes: &[u8], start: usize) -> Option<Found> {
     if to - header <= LEAST {
         return None;
     }
+    // A token without a signature ends with a dot; after a signature it is the sentence's.
+    let dots = memchr::memchr_iter(b'.', bytes.get(start..to)?).count();
+    let to = if dots > 2 { without_stop(bytes, start, to) } else { to };
     Found::new(start..to, Alphabet::Dotted)
 }
 
@@ -99,6 +107,9 @@ pub(crate) fn after_scheme(scheme: Scheme, bytes: &[u8], start: usize, end: usiz
         // A long word of prose may follow `basic`; `user:password` in base64 does not look like one once it is decoded.
         Scheme::Basic if !decodes_to_a_pair(value) => return None,
         Scheme::Bearer if first.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b'-') => return None,
+        // `Bearer YOUR_ACCESS_TOKEN`
+        Scheme::Bearer if value.iter().all(|byte| byte.is_ascii_uppercase() || b"_-".contains(byte)) => return None,
+        Scheme::Bearer if crate::value::is_placeholder(value) => return None,
         Scheme::Own if !value.iter().any(u8::is_ascii_digit) => return None,
         _ => {}
     }

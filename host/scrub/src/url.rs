@@ -40,7 +40,7 @@ const MOST: usize = 1024;
 pub(crate) fn with_password(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
     // Most addresses have no user.
     memchr::memchr(b'@', bytes.get(end..bytes.len().min(end + MOST))?)?;
-    let scheme_start = run_back(bytes, start, 16, |b| b.is_ascii_alphanumeric() || b"+.-:".contains(&b));
+    let scheme_start = run_back(bytes, start, 24, |b| b.is_ascii_alphanumeric() || b"+.-:".contains(&b));
     let scheme = String::from_utf8_lossy(bytes.get(scheme_start..start)?).to_ascii_lowercase();
     // `postgresql+asyncpg`, `mysql+pymysql`: the driver says nothing.
     let last = scheme.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '+').next().unwrap_or_default();
@@ -61,4 +61,15 @@ pub(crate) fn with_password(bytes: &[u8], start: usize, end: usize) -> Option<Fo
 
 fn in_url(byte: u8) -> bool {
     Alphabet::Url.has(byte)
+}
+
+/// The password of `user/password@host` after `jdbc:oracle:thin:`.
+pub(crate) fn thin(bytes: &[u8], end: usize) -> Option<Found> {
+    let slash = run(bytes, end, 64, |b| b.is_ascii_alphanumeric() || b"_$#".contains(&b));
+    let at = run(bytes, slash + 1, MOST, |b| in_url(b) && b != b'@');
+    let whole = bytes.get(slash) == Some(&b'/') && bytes.get(at) == Some(&b'@');
+    if !whole || crate::value::is_reference(bytes.get(slash + 1..at)?) {
+        return None;
+    }
+    Found::new(slash + 1..at, Alphabet::Url)
 }

@@ -1,5 +1,6 @@
 //! Whether a value under a secret's name is the secret, or a word that stands for it.
 
+use crate::REDACTED;
 use crate::anchor::Strength;
 
 /// Shorter values are words, numbers and types more often than secrets.
@@ -25,7 +26,7 @@ fn letters_and_digits(value: &[u8]) -> bool {
 /// Whether nobody would write this by hand: 20 characters and more of letters in both cases and digits, or 32 hexadecimal digits,
 /// with many different ones.
 pub(crate) fn is_random(value: &[u8]) -> bool {
-    let token = |b: &u8| b.is_ascii_alphanumeric() || b"+/=_-.~".contains(b);
+    let token = |b: &u8| b.is_ascii_alphanumeric() || b"+/=_-.~%".contains(b);
     let value = value.get(..256).unwrap_or(value);
     if value.len() < 20 || !value.iter().all(token) {
         return false;
@@ -98,8 +99,8 @@ fn is_expansion(rest: &[u8]) -> bool {
 }
 
 /// `null`, `********`, `xxxxxxxx`, `...`, `your-api-key`: nothing is there to hide.
-fn is_placeholder(value: &[u8]) -> bool {
-    const WORDS: [&str; 13] = [
+pub(crate) fn is_placeholder(value: &[u8]) -> bool {
+    const WORDS: [&str; 14] = [
         "null",
         "none",
         "undefined",
@@ -113,6 +114,7 @@ fn is_placeholder(value: &[u8]) -> bool {
         "number",
         "boolean",
         "placeholder",
+        "same-origin",
     ];
     const STARTS: [&str; 9] =
         ["your-", "your_", "your ", "replace-", "replace_", "insert-", "insert_", "placeholder", "todo"];
@@ -123,8 +125,11 @@ fn is_placeholder(value: &[u8]) -> bool {
     // `sk-****`, `abcd…wxyz`: masked already. What is left is too short to be of use.
     let stars = value.iter().filter(|b| **b == b'*').count();
     let masked = value.windows(3).any(|three| three == b"***") && value.len() - stars <= 8;
+    // A value that went already, and what stood beside it.
+    let gone = memchr::memmem::find(value, REDACTED.as_bytes()).is_some() && value.len() < REDACTED.len() + LEAST;
     let words = value.len() < 40 && value.iter().all(|b| b.is_ascii_alphabetic() || b"-_ .".contains(b));
     same || masked
+        || gone
         || WORDS.iter().any(|word| value.eq_ignore_ascii_case(word.as_bytes()))
         || (words && STARTS.iter().any(|word| starts(word)))
 }

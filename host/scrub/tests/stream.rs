@@ -84,6 +84,40 @@ fn long_secrets_go_whole_and_little_is_held() {
     }
 }
 
+/// However densely anchors stand, a parser looks at a bounded piece around each: so little is ever held, and the work for a text
+/// is at most so many bytes for each of its bytes.
+#[test]
+fn dense_anchors_are_judged_within_a_bound() {
+    for piece in [
+        "password='",
+        "token=",
+        "-----BEGIN PRIVATE KEY-----",
+        "://a:",
+        "eyJ",
+        "sk-",
+        "Bearer ",
+        "Authorization: Basic ",
+        "\"password\":\n",
+        "123456789:A",
+        "curl -u",
+        "--password ",
+        "%",
+        "password: |\n",
+        "SECRET_KEY",
+        "&sig=",
+        "-----END PRIVATE KEY-----",
+        "s3cretvalu",
+        "hooks.slack.com/services/",
+        "a1",
+    ] {
+        let text = piece.repeat((256 << 10) / piece.len());
+        let whole = SCRUBBER.clean_text_with(&text, &known()).into_owned();
+        let (out, held) = in_pieces(&known(), text.as_bytes().chunks(8192));
+        assert!(out == whole, "{piece:?}");
+        assert!(held <= 8192 + (40 << 10), "{piece:?} {held}");
+    }
+}
+
 #[test]
 fn a_clean_text_is_held_by_a_few_bytes_only() {
     let mut stream = SCRUBBER.stream(&known());
