@@ -82,11 +82,12 @@ const SURE_NAMES: &[&str] = &[
     "rapidapi-key",
     "accountkey",
     "sharedaccesskey",
-    "sharedaccesssignature",
     "shared_key",
     "webhook_secret",
     "signing_secret",
     "app_secret",
+    "_pass",
+    "-pass",
     "appsecret",
 ];
 
@@ -105,6 +106,7 @@ const VARIABLES: &[&str] = &[
     "PASSWORD",
     "PASSWD",
     "PASSPHRASE",
+    "_PASS",
     "DSN",
     "DATABASE_URL",
     "REDIS_URL",

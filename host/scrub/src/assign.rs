@@ -40,6 +40,11 @@ pub(crate) fn assigned(strength: Strength, bytes: &[u8], start: usize, end: usiz
     if in_string && quote_length(bytes, from).is_some() {
         return None;
     }
+    let in_query = matches!(before(bytes, name_start), Some(b'?' | b'&'));
+    // Elsewhere a signature is for everybody to check.
+    if !in_query && (name.ends_with(b"sig") || name.ends_with(b"signature")) {
+        return None;
+    }
     let (from, header) = if name.ends_with(b"authorization") { skip_scheme(bytes, from)? } else { (from, false) };
     let sign = if separator == gap { b' ' } else { before(bytes, separator)? };
     let place = Place {
@@ -47,7 +52,7 @@ pub(crate) fn assigned(strength: Strength, bytes: &[u8], start: usize, end: usiz
         sign,
         spaced: gap > after_quote || from > separator,
         compared: bytes.get(gap..separator).is_some_and(|sign| matches!(sign, b"==" | b"===" | b"=>")),
-        in_query: matches!(before(bytes, name_start), Some(b'?' | b'&')),
+        in_query,
         in_fields: sign == b'='
             && from == separator
             && gap == after_quote
@@ -90,7 +95,10 @@ fn is_last(bytes: &[u8], quote: usize) -> bool {
 /// `<password>…</password>`.
 fn element(strength: Strength, bytes: &[u8], from: usize) -> Option<Found> {
     let to = run(bytes, from, 1024, |b| b != b'<' && b != b'\n');
-    let secret = bytes.get(to..)?.starts_with(b"</") && is_secret(strength, true, bytes.get(from..to)?.trim_ascii());
+    let value = bytes.get(from..to)?.trim_ascii();
+    // What went from it may have been what kept it from being one.
+    let whole = bytes.get(to..)?.starts_with(b"</") && memchr::memmem::find(value, REDACTED.as_bytes()).is_none();
+    let secret = whole && is_secret(strength, true, value);
     if !secret {
         return None;
     }
@@ -153,9 +161,9 @@ pub(crate) fn variable(bytes: &[u8], start: usize, end: usize) -> Option<Found> 
     value_at(&place, bytes, from)
 }
 
-/// `MONKEY=` and `KEYBOARD=` only contain a word; a DSN's name is the whole name or its end.
+/// `MONKEY=` and `KEYBOARD=` only contain a word; a DSN's name is the whole name or its end; `TOKEN_URL=` is a place.
 fn variable_counts(anchor: &[u8], name: &[u8]) -> bool {
-    const OTHERS: [&[u8]; 15] = [
+    const OTHERS: &[&[u8]] = &[
         b"MONKEY",
         b"DONKEY",
         b"TURKEY",
@@ -170,9 +178,12 @@ fn variable_counts(anchor: &[u8], name: &[u8]) -> bool {
         b"PUBLISHABLE_KEY",
         b"PUBKEY",
         b"CACHE_KEY",
+        b"PRIMARY_KEY",
+        b"FOREIGN_KEY",
         b"MAX_TOKENS",
+        b"_SUBNET",
     ];
-    const ENDS: [&[u8]; 11] = [
+    const ENDS: &[&[u8]] = &[
         b"_FILE",
         b"_PATH",
         b"_DIR",
@@ -182,17 +193,25 @@ fn variable_counts(anchor: &[u8], name: &[u8]) -> bool {
         b"_TYPE",
         b"_ALGORITHM",
         b"_KEY_ID",
-        b"_TOKEN_URL",
         b"_ENDPOINT",
+        b"_URL",
+        b"_URI",
+        b"_HEADER",
+        b"_LIFETIME",
+        b"_EXPIRY",
+        b"_EXPIRES_IN",
+        b"_NAME",
     ];
-    let harmless =
+    match anchor {
+        b"VIRTUAL_" => return name.starts_with(anchor),
+        b"DSN" => return name == b"DSN" || name.ends_with(b"_DSN"),
+        b"_PASS" => return name.ends_with(b"_PASS"),
+        _ if anchor.ends_with(b"_URL") || anchor.ends_with(b"_URI") => return true,
+        _ => {}
+    }
+    let other =
         ENDS.iter().any(|end| name.ends_with(end)) || OTHERS.iter().any(|w| memchr::memmem::find(name, w).is_some());
-    let placed = match anchor {
-        b"VIRTUAL_" => name.starts_with(anchor),
-        b"DSN" => name == b"DSN" || name.ends_with(b"_DSN"),
-        _ => true,
-    };
-    placed && !harmless
+    !other
 }
 
 /// Names that end like a secret's and hold none: places in a list of results, counts, kinds.
@@ -294,12 +313,15 @@ fn value_at(place: &Place, bytes: &[u8], from: usize) -> Option<Found> {
     if is_reference(value) {
         return None;
     }
-    let secret = if place.in_fields { !value.is_empty() } else { is_secret(place.strength, false, value) };
+    // Shorter ones are words of minified code.
+    let whole = if place.in_fields || value.len() < 4 { to } else { whole_value(bytes, from, to) };
+    let secret =
+        if place.in_fields { !value.is_empty() } else { is_secret(place.strength, false, bytes.get(from..whole)?) };
     let sure = place.header || place.variable || place.in_fields || place.in_query;
     if !secret || (!sure && looks_like_code(place, value, bytes.get(to..)?)) {
         return None;
     }
-    Found::new(from..if place.in_fields { to } else { whole_value(bytes, from, to) }, Alphabet::Word)
+    Found::new(from..whole, Alphabet::Word)
 }
 
 /// Length of the value before the next field of a form (`&scope=…`) or the next command (`&& …`).

@@ -54,7 +54,7 @@ pub(crate) fn password(bytes: &[u8], start: usize, end: usize) -> Option<Found> 
     }
     let quote = bytes.get(open).copied().filter(|b| *b == b'"' || *b == b'\'');
     let from = open + usize::from(quote.is_some());
-    let stops = |b: u8| quote.map_or(b.is_ascii_whitespace() || b"\"'`\\;|&)".contains(&b), |q| b == q || b == b'\n');
+    let stops = |b: u8| quote.map_or(b.is_ascii_whitespace() || b"\"'`\\;|&)<>".contains(&b), |q| b == q || b == b'\n');
     let to = run(bytes, from, usize::MAX, |b| !stops(b));
     let value = bytes.get(from..to)?;
     let secret = match takes {

@@ -48,7 +48,10 @@ pub(crate) fn with_password(bytes: &[u8], start: usize, end: usize) -> Option<Fo
     // Nothing after the authority can hold its `@`, but people paste database passwords with a `/` or `?` in them unescaped.
     let limit = run(bytes, end, MOST, |b| in_url(b) && (database || !b"/?#".contains(&b)));
     let at = end + memchr::memrchr(b'@', bytes.get(end..limit)?)?;
-    let colon = end + memchr::memchr(b':', bytes.get(end..at)?)?;
+    let Some(colon) = memchr::memchr(b':', bytes.get(end..at)?).map(|colon| end + colon) else {
+        // `https://token@host`: a user whom nobody would call so.
+        return if crate::value::is_random(bytes.get(end..at)?) { Found::new(end..at, Alphabet::Url) } else { None };
+    };
     let password = bytes.get(colon + 1..at)?;
     if password.is_empty() || crate::value::is_reference(password) {
         return None;

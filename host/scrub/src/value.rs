@@ -53,7 +53,7 @@ fn distinct(value: &[u8]) -> u32 {
 
 /// Where the secret comes from, not the secret: `$TOKEN`, `$(cat f)`, `` `cmd` ``, `%TOKEN%`, `{{ token }}`, `<token>`.
 pub(crate) fn is_reference(value: &[u8]) -> bool {
-    const SOURCES: [&[u8]; 20] = [
+    const SOURCES: [&[u8]; 22] = [
         b"env:",
         b"env.",
         b"ENV[",
@@ -74,6 +74,9 @@ pub(crate) fn is_reference(value: &[u8]) -> bool {
         b"projects/",
         b"@Microsoft.KeyVault",
         b"%{",
+        // An address is a place; a secret within it is found there.
+        b"http://",
+        b"https://",
     ];
     match value {
         [b'$', rest @ ..] => is_expansion(rest),

@@ -1,5 +1,5 @@
 //! Inputs from elsewhere, where the environment names a folder of them: JSON lines with `input` and `expect`.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 use caisson_scrub::{REDACTED, Scrubber};
 
