@@ -156,7 +156,8 @@ pub(crate) fn variable(bytes: &[u8], start: usize, end: usize) -> Option<Found> 
             return None;
         }
         let to = run(bytes, from, usize::MAX, |b| !b.is_ascii_whitespace());
-        return Found::new(from..to, Alphabet::Word).filter(|_| to - from >= 4);
+        return Found::new(from..to, Alphabet::Word)
+            .filter(|_| to - from >= 4 && !bytes.get(from..to).is_some_and(is_judged));
     }
     value_at(&place, bytes, from)
 }
@@ -310,7 +311,7 @@ fn value_at(place: &Place, bytes: &[u8], from: usize) -> Option<Found> {
     let to = run(bytes, from, usize::MAX, |b| !ends(b));
     let to = from + next_field(bytes.get(from..to)?);
     let value = bytes.get(from..to)?;
-    if is_reference(value) {
+    if is_reference(value) || bytes.get(to..)?.starts_with(REDACTED.as_bytes()) || is_judged(value) {
         return None;
     }
     // Shorter ones are words of minified code.
@@ -322,6 +323,11 @@ fn value_at(place: &Place, bytes: &[u8], from: usize) -> Option<Found> {
         return None;
     }
     Found::new(from..whole, Alphabet::Word)
+}
+
+/// A value with a gap in it was judged when the gap was text, and left: a text that is cleaned again must stay as it is.
+fn is_judged(value: &[u8]) -> bool {
+    memchr::memmem::find(value, REDACTED.as_bytes()).is_some()
 }
 
 /// Length of the value before the next field of a form (`&scope=…`) or the next command (`&& …`).
@@ -366,7 +372,7 @@ fn quoted(place: &Place, bytes: &[u8], from: usize, open: usize) -> Option<Found
     }
     let to = to.min(bytes.len());
     let value = bytes.get(body..to)?;
-    if is_reference(value) || is_reference(value.get(..value.len().min(64))?) {
+    if is_reference(value) || is_reference(value.get(..value.len().min(64))?) || is_judged(value) {
         return None;
     }
     let strength = if place.in_fields { Strength::Surely } else { place.strength };

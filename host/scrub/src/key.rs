@@ -1,5 +1,6 @@
 //! Private keys in PEM.
 
+use crate::REDACTED;
 use crate::span::{Found, run};
 use crate::tail::Alphabet;
 
@@ -19,7 +20,10 @@ pub(crate) fn private(bytes: &[u8], start: usize, end: usize) -> Option<Found> {
     // No key has dashes in it, so the next ones are its end or another's beginning: no byte is read for two keys.
     let dashes = memchr::memmem::find(rest, DASHES).unwrap_or(rest.len());
     let close = body + dashes;
-    if bytes.get(close..)?.starts_with(b"-----END ") && has_key(rest.get(..dashes)?) {
+    let between = rest.get(..dashes)?;
+    // What stands around a gap was judged when the gap was text, and left.
+    let judged = memchr::memmem::find(between, REDACTED.as_bytes()).is_some();
+    if bytes.get(close..)?.starts_with(b"-----END ") && has_key(between) && !judged {
         let to = label(bytes, close + b"-----END ".len());
         return Found::new(start..run(bytes, to, 5, |b| b == b'-'), Alphabet::Armour);
     }
