@@ -73,6 +73,7 @@ fn patterns() -> Vec<String> {
             "(?i-u)\\bbasic [A-Za-z0-9+/]{16,}={0,2}",
             "(?-u)\\b(?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|nats|oracle)://[^\\s:@]{0,256}:[^\\s@]{1,256}@\\S+",
             "(?-u)://[^\\s:@/?#]{0,256}:[^\\s@/?#]{1,256}@",
+            "(?-u)\\b[0-9a-fA-F]{64,}\\b",
             "(?-u)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
             "(?i-u)hooks\\.slack\\.com/(?:services|workflows|triggers)/[A-Za-z0-9_/-]{16,}",
             "(?i-u)/api/webhooks/[A-Za-z0-9_/-]{16,}",
