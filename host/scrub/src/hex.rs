@@ -1,13 +1,15 @@
-//! Long hexadecimal runs: raw keys are written so. So are digests, which must stay.
+//! Long hexadecimal runs: raw keys are written so. So are digests, which must stay; the class is an operator's switch.
 //!
 //! 64 and more hexadecimal digits go, unless something beside them says that they are a digest: an algorithm's name before
-//! (`sha256:…`, `sha512-…`, `"digest": "…"`), or a file's name after, as `sha256sum` prints. A git commit (40) and a UUID are shorter. Whoever
-//! wants to carry a key out in disguise finds another way; known values go in any case (see [`crate::Secrets`]).
+//! (`sha256:…`, `sha512-…`, `"digest": "…"`), or a file's name after, as `sha256sum` prints. A git commit (40) and a UUID are shorter.
 
-use crate::span::{Spans, run, run_back};
+use crate::span::{Span, run, run_back};
 
 /// 256 bits.
 const LEAST: usize = 64;
+
+/// A longer run is no digest, whatever stands around it.
+const MOST: usize = 1024;
 
 /// Words that announce a digest.
 const DIGESTS: [&str; 13] = [
@@ -26,21 +28,54 @@ const DIGESTS: [&str; 13] = [
     "hash",
 ];
 
-pub(crate) fn long_runs(bytes: &[u8], spans: &mut Spans) {
-    // A run of 64 covers a multiple of 64, so only those places are looked at.
-    let mut probe = LEAST - 1;
-    while let Some(byte) = bytes.get(probe) {
-        if !byte.is_ascii_hexdigit() {
-            probe += LEAST;
-            continue;
+/// Where the search stands.
+#[derive(Default)]
+pub(crate) struct Walk {
+    /// No run that begins before is undecided.
+    at: usize,
+    /// The run before `at` goes on.
+    open: bool,
+}
+
+impl Walk {
+    /// Finds runs; gives the place before which none begins any more.
+    pub(crate) fn advance(&mut self, text: &[u8], closed: bool, spans: &mut Vec<Span>) -> usize {
+        loop {
+            if self.open {
+                let end = run(text, self.at, usize::MAX, |b| b.is_ascii_hexdigit());
+                if end > self.at {
+                    spans.push(Span { range: self.at..end, class: "long-hex" });
+                }
+                self.at = end;
+                if end == text.len() && !closed {
+                    return end;
+                }
+                self.open = false;
+            }
+            // A run of 64 covers a multiple of 64, so only those places are looked at.
+            let probe = self.at + LEAST - 1;
+            let Some(byte) = text.get(probe) else {
+                return run_back(text, text.len(), LEAST, |b| b.is_ascii_hexdigit()).max(self.at.min(text.len()));
+            };
+            if !byte.is_ascii_hexdigit() {
+                self.at = probe + 1;
+                continue;
+            }
+            let start = run_back(text, probe, LEAST - 1, |b| b.is_ascii_hexdigit());
+            let end = run(text, start, MOST, |b| b.is_ascii_hexdigit());
+            if !closed && end - start < MOST && text.len() < end + 3 {
+                return start;
+            }
+            self.open = end - start == MOST;
+            if end - start >= LEAST && (self.open || !inside_a_word(text, start, end) && !is_digest(text, start, end)) {
+                spans.push(Span { range: start..end, class: "long-hex" });
+            }
+            self.at = end;
         }
-        let start = run_back(bytes, probe, LEAST, |b| b.is_ascii_hexdigit());
-        let end = run(bytes, probe, usize::MAX, |b| b.is_ascii_hexdigit());
-        if end - start >= LEAST && !inside_a_word(bytes, start, end) && !is_digest(bytes, start, end) {
-            spans.add(start..end);
-        }
-        // The next run begins at `end + 1` or later, and its 64th digit is the first place that has to be looked at.
-        probe = end + LEAST;
+    }
+
+    pub(crate) fn shift(&mut self, by: usize) {
+        self.at = self.at.saturating_sub(by);
     }
 }
 

@@ -34,6 +34,7 @@ fn under(strength: Strength, value: Value, text: &dyn Fn(&str) -> String) -> Val
             Value::String(REDACTED.to_owned())
         }
         Value::Number(_) if strength == Strength::Surely => Value::String(REDACTED.to_owned()),
+        Value::Array(items) => Value::Array(items.into_iter().map(|item| under(strength, item, text)).collect()),
         other => clean(other, text),
     }
 }

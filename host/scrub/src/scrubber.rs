@@ -1,21 +1,44 @@
-//! The pass over a text.
+//! The scrubber and all that it cleans.
 
 use crate::anchor::{self, Anchor};
+use crate::finder::Finder;
+use crate::pass::Pass;
 use crate::result::{CleanError, CleanResult};
-use crate::span::Spans;
-use crate::{Secrets, assign, hex, json, key, token, url};
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use crate::span::{Span, Writer};
+use crate::{Secrets, Stream, json};
 use caisson_call::{Content, RawOutput, RawResult};
 use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
 
 /// What stands where a secret was.
 pub const REDACTED: &str = "[REDACTED]";
 
-/// Takes secrets out of what leaves. Build one and share it: building costs about a millisecond, using it no lock.
+/// Takes secrets out of what leaves. Build one and share it.
 pub struct Scrubber {
-    anchors: Vec<Anchor>,
-    /// `None` only where the fixed anchors could not be compiled; then nothing may pass as clean.
-    matcher: Option<AhoCorasick>,
+    pub(crate) rules: &'static Rules,
+    pub(crate) long_hex: bool,
+}
+
+/// The static classes, the same for everybody and so compiled once.
+pub(crate) struct Rules {
+    pub(crate) finder: Finder,
+    /// What each of the finder's literals stands for, and its class.
+    pub(crate) anchors: Vec<(Anchor, &'static str)>,
+}
+
+static RULES: LazyLock<Rules> = LazyLock::new(|| {
+    let (literals, anchors) = anchor::all();
+    Rules { finder: Finder::new(literals), anchors }
+});
+
+/// A text without its secrets, and which kinds of secret were in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// The text, cleaned.
+    pub text: String,
+    /// The classes that matched, each once, in the order of their first match: those of [`crate::PROVIDERS`], and `assignment`,
+    /// `variable`, `high-entropy`, `bearer`, `basic`, `jwt`, `private-key`, `connection-string`, `known-value`, `long-hex`, ….
+    pub classes: Vec<&'static str>,
 }
 
 impl Default for Scrubber {
@@ -31,14 +54,18 @@ impl std::fmt::Debug for Scrubber {
 }
 
 impl Scrubber {
-    /// Compiles the static classes.
+    /// All static classes but long hexadecimal runs. The first one costs some milliseconds.
     #[must_use]
     pub fn new() -> Self {
-        let (words, anchors) = anchor::all();
-        // A DFA reads each byte once whatever the number of anchors, and overlapping matches are needed: `sk-` ends many words.
-        let matcher =
-            AhoCorasick::builder().ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA)).build(words).ok();
-        Self { anchors, matcher }
+        Self { rules: &RULES, long_hex: false }
+    }
+
+    /// The same, which also takes out any run of 64 hexadecimal digits that nothing beside it calls a digest. Off by default:
+    /// hashes are more common than keys.
+    #[must_use]
+    pub fn with_long_hex(mut self, on: bool) -> Self {
+        self.long_hex = on;
+        self
     }
 
     /// Opens a guest's answer and takes the static classes out of all of it: texts, captions, media that is text, structured
@@ -83,25 +110,40 @@ impl Scrubber {
     /// The same, and without these known values.
     #[must_use]
     pub fn clean_text_with<'t>(&self, text: &'t str, secrets: &Secrets) -> Cow<'t, str> {
-        let Some(matcher) = &self.matcher else { return Cow::Owned(REDACTED.to_owned()) };
-        let mut spans = Spans::default();
-        secrets.find(text, &mut spans);
-        // Known values stand first so that nothing hides them, but what they cover must not stop the other passes.
-        let mut fixed = Spans::default();
-        let bytes = text.as_bytes();
-        for found in matcher.find_overlapping_iter(text) {
-            if fixed.covers(found.start()) {
-                continue;
-            }
-            if let Some(anchor) = self.anchors.get(found.pattern().as_usize())
-                && let Some(range) = look(anchor, bytes, found.start(), found.end())
-            {
-                fixed.add(range);
+        let spans = self.spans(text, secrets);
+        if spans.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(without(text, spans)) }
+    }
+
+    /// The text cleaned, with the classes that matched: what an operator asks when something went that should have stayed.
+    #[must_use]
+    pub fn explain(&self, text: &str) -> Explained {
+        self.explain_with(text, &Secrets::none())
+    }
+
+    /// The same, and without these known values.
+    #[must_use]
+    pub fn explain_with(&self, text: &str, secrets: &Secrets) -> Explained {
+        let mut spans = self.spans(text, secrets);
+        spans.sort_by_key(|span| span.range.start);
+        let mut classes = Vec::new();
+        for span in &spans {
+            if !classes.contains(&span.class) {
+                classes.push(span.class);
             }
         }
-        token::bot_tokens(bytes, &mut fixed);
-        hex::long_runs(bytes, &mut fixed);
-        spans.merge(fixed).redact(text)
+        Explained { text: without(text, spans), classes }
+    }
+
+    /// Cleans text that comes in pieces.
+    #[must_use]
+    pub fn stream(self: &Arc<Self>, secrets: &Secrets) -> Stream {
+        Stream::new(Arc::clone(self), secrets)
+    }
+
+    fn spans(&self, text: &str, secrets: &Secrets) -> Vec<Span> {
+        let mut pass = Pass::new(secrets);
+        pass.advance(self, secrets, text.as_bytes(), true);
+        pass.spans
     }
 
     /// A JSON value with every string cleaned, and what stands under a name such as `password` taken out whole.
@@ -168,16 +210,9 @@ impl Scrubber {
     }
 }
 
-/// Looks at what stands around an anchor.
-fn look(anchor: &Anchor, bytes: &[u8], start: usize, end: usize) -> Option<std::ops::Range<usize>> {
-    match anchor {
-        Anchor::Token(shape) => token::prefixed(shape, bytes, start, end),
-        Anchor::WebToken => token::web_token(bytes, start),
-        Anchor::Webhook => token::webhook(bytes, end),
-        Anchor::Name(strength) => assign::assigned(*strength, bytes, start, end),
-        Anchor::Variable => assign::variable(bytes, start, end),
-        Anchor::Scheme(scheme) => token::after_scheme(*scheme, bytes, start, end),
-        Anchor::Authority => url::with_password(bytes, start, end),
-        Anchor::PrivateKey => key::private(bytes, start, end),
-    }
+fn without(text: &str, mut spans: Vec<Span>) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    Writer::default().write(text.as_bytes(), text.len(), &mut spans, &mut out);
+    // Secrets end at ASCII bytes or are whole texts; should one ever end within a character, that must not become a panic.
+    String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

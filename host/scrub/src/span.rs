@@ -1,74 +1,65 @@
 //! Ranges of bytes that must go, and how they go.
 
 use crate::REDACTED;
-use std::borrow::Cow;
+use crate::tail::Alphabet;
 use std::ops::Range;
 
-/// Ranges found so far.
+/// What a parser found.
+pub(crate) struct Found {
+    /// The secret, as far as the parser was shown the text.
+    pub(crate) range: Range<usize>,
+    /// How the secret goes on where the parser was not shown all of it.
+    pub(crate) tail: Alphabet,
+}
+
+impl Found {
+    pub(crate) fn new(range: Range<usize>, tail: Alphabet) -> Option<Self> {
+        (range.start < range.end).then_some(Self { range, tail })
+    }
+}
+
+/// A range that goes, and why.
+#[derive(Clone)]
+pub(crate) struct Span {
+    pub(crate) range: Range<usize>,
+    pub(crate) class: &'static str,
+}
+
+/// Writes text with ranges replaced, piece by piece.
 #[derive(Default)]
-pub(crate) struct Spans {
-    found: Vec<Range<usize>>,
-    end: usize,
+pub(crate) struct Writer {
+    /// All before this position is written or left out.
+    done: usize,
+    /// The last thing written stands for a range that ends at `done`: what touches it is the same gap.
+    in_gap: bool,
 }
 
-impl Spans {
-    /// Whether a position lies in or before what is already to be redacted. An anchor there needs no second look.
-    pub(crate) fn covers(&self, position: usize) -> bool {
-        position < self.end
-    }
-
-    /// Adds a range; an empty one adds nothing.
-    pub(crate) fn add(&mut self, range: Range<usize>) {
-        if range.start < range.end {
-            self.end = self.end.max(range.end);
-            self.found.push(range);
-        }
-    }
-
-    /// These and those.
-    pub(crate) fn merge(mut self, other: Self) -> Self {
-        self.found.extend(other.found);
-        self
-    }
-
-    /// The text with every range replaced; borrowed where nothing was found.
-    pub(crate) fn redact<'t>(mut self, text: &'t str) -> Cow<'t, str> {
-        if self.found.is_empty() {
-            return Cow::Borrowed(text);
-        }
-        self.found.sort_unstable_by_key(|range| (range.start, range.end));
-        let mut out = String::with_capacity(text.len());
-        let mut done = 0;
-        let mut any = false;
-        for range in self.found {
-            // Parsers cut at ASCII bytes, and dynamic values are whole strings, so this moves nothing; it keeps a mistake
-            // from becoming a panic on somebody's input.
-            let start = floor(text, range.start);
-            let end = ceil(text, range.end);
-            if !any || start > done {
-                out.push_str(text.get(done..start).unwrap_or_default());
-                out.push_str(REDACTED);
-                any = true;
+impl Writer {
+    /// Writes `text` up to `settled` without the spans that begin before it, which it takes out of `spans`.
+    pub(crate) fn write(&mut self, text: &[u8], settled: usize, spans: &mut Vec<Span>, out: &mut Vec<u8>) {
+        spans.sort_by_key(|span| span.range.start);
+        let now = spans.partition_point(|span| span.range.start < settled);
+        for Span { range, .. } in spans.drain(..now) {
+            if range.start > self.done || !self.in_gap {
+                out.extend_from_slice(text.get(self.done..range.start).unwrap_or_default());
+                out.extend_from_slice(REDACTED.as_bytes());
+                self.in_gap = true;
             }
-            done = done.max(end);
+            self.done = self.done.max(range.end);
         }
-        out.push_str(text.get(done..).unwrap_or_default());
-        Cow::Owned(out)
+        if let Some(rest) = text.get(self.done..settled)
+            && !rest.is_empty()
+        {
+            out.extend_from_slice(rest);
+            self.done = settled;
+            self.in_gap = false;
+        }
     }
-}
 
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) && at > 0 {
-        at -= 1;
+    /// The text was moved by so many bytes.
+    pub(crate) fn shift(&mut self, by: usize) {
+        self.done = self.done.saturating_sub(by);
     }
-    at.min(text.len())
-}
-
-fn ceil(text: &str, mut at: usize) -> usize {
-    while at < text.len() && !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at.min(text.len())
 }
 
 /// Bytes from `from` on for which `test` holds, at most `most`: the end of the run.
@@ -81,4 +72,9 @@ pub(crate) fn run(bytes: &[u8], from: usize, most: usize, test: impl Fn(u8) -> b
 pub(crate) fn run_back(bytes: &[u8], to: usize, most: usize, test: impl Fn(u8) -> bool) -> usize {
     let head = bytes.get(..to).unwrap_or_default();
     to - head.iter().rev().take(most).take_while(|byte| test(**byte)).count()
+}
+
+/// The byte before a position.
+pub(crate) fn before(bytes: &[u8], at: usize) -> Option<u8> {
+    at.checked_sub(1).and_then(|at| bytes.get(at)).copied()
 }

@@ -99,5 +99,6 @@ fn hashes_and_identifiers() {
         format!("z{sha256}"),
     ] {
         kept(&text);
+        assert_eq!(Scrubber::new().with_long_hex(true).clean_text(&text), text);
     }
 }
