@@ -1,7 +1,7 @@
 //! From a command and the settings to a decision.
 
 use super::modes::{self, Ask, Mode, Remember, Setting};
-use super::rules::{self, Look, Rule, look::Folders};
+use super::rules::{self, Look, Rule, look, look::Folders};
 use super::{Group, Seen, Span, Unparsed, see};
 use std::fmt;
 
@@ -146,20 +146,8 @@ pub fn scan(text: &str, setting: &Setting) -> Verdict {
 pub fn judge(text: &str, seen: &Seen, setting: &Setting) -> Verdict {
     let names: Vec<String> =
         seen.invocations.iter().map(|one| one.name().map(rules::known_as).unwrap_or_default()).collect();
-    let mut folders = vec![Folders::new(setting.paths.workspace())];
-    for one in &seen.invocations {
-        let mut next = folders.last().cloned().unwrap_or_else(|| Folders::new("/"));
-        next.follow(one);
-        folders.push(next);
-    }
-    let looks: Vec<Look<'_>> = seen
-        .invocations
-        .iter()
-        .zip(&names)
-        // Folders after the invocation: `git -C d` is judged in `d` too.
-        .zip(folders.iter().skip(1))
-        .map(|((one, name), folders)| Look::new(one, seen, name, folders))
-        .collect();
+    let folders = Folders::along(setting.paths.workspace(), &seen.invocations);
+    let looks = look::all(seen, &names, &folders);
     if let Some(reason) = looks.iter().find_map(|look| always(setting, look)) {
         return Verdict::deny(text, reason);
     }

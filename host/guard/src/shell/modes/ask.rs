@@ -28,7 +28,8 @@ pub struct Remember {
 /// What an approval would be remembered by; nothing where a part is not known before the command runs, so that it can only
 /// be approved once.
 pub(crate) fn remember(seen: &Seen) -> Option<Vec<Remember>> {
-    let wraps = |index: usize| seen.invocations.iter().any(|one| one.via.iter().any(|via| via.invocation == index));
+    let wrappers: BTreeSet<usize> =
+        seen.invocations.iter().flat_map(|one| &one.via).map(|via| via.invocation).collect();
     let mut found = Vec::new();
     for (index, one) in seen.invocations.iter().enumerate() {
         if one.program.is_none() {
@@ -40,7 +41,7 @@ pub(crate) fn remember(seen: &Seen) -> Option<Vec<Remember>> {
         if !one.redirects.is_empty() || !one.assignments.is_empty() {
             return None;
         }
-        if !wraps(index) {
+        if !wrappers.contains(&index) {
             found.push(Remember { program: one.program.as_ref()?.known()?.to_owned(), shape: shape(one, seen)? });
         }
     }

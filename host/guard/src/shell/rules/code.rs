@@ -12,12 +12,17 @@ pub(crate) struct Text<'a> {
     pub word: &'a Word,
     /// Its text; what is not known is left out.
     pub whole: Cow<'a, str>,
+    /// That without what its strings and comments say.
+    pub bare: String,
 }
 
 /// The texts of an invocation's code.
 pub(crate) fn texts(one: &Invocation) -> impl Iterator<Item = Text<'_>> {
     one.code.iter().filter_map(|code| match &code.source {
-        Source::Text(word) => Some(Text { language: code.language, word, whole: known_text(word) }),
+        Source::Text(word) => {
+            let whole = known_text(word);
+            Some(Text { language: code.language, word, bare: bare(code.language, &whole), whole })
+        }
         _ => None,
     })
 }
@@ -37,18 +42,15 @@ pub(crate) fn known_text(word: &Word) -> Cow<'_, str> {
     }
 }
 
-impl Text<'_> {
-    /// The code without what its strings and comments say.
-    pub(crate) fn bare(&self) -> String {
-        match self.language {
-            Language::Python => blank(&self.whole, "'\"", "", Some('#')),
-            // A template string runs what stands in `${…}`.
-            Language::JavaScript => blank(&self.whole, "'\"", "", None),
-            // Double quotes run what stands in `#{…}` and `@{[…]}`.
-            Language::Ruby | Language::Perl | Language::Php => blank(&self.whole, "'", "\"", None),
-            Language::Lua => blank(&self.whole, "'\"", "", None),
-            _ => self.whole.clone().into_owned(),
-        }
+/// The code without what its strings and comments say.
+fn bare(language: Language, whole: &str) -> String {
+    match language {
+        Language::Python => blank(whole, "'\"", "", Some('#')),
+        // A template string runs what stands in `${…}`.
+        Language::JavaScript | Language::Lua => blank(whole, "'\"", "", None),
+        // Double quotes run what stands in `#{…}` and `@{[…]}`.
+        Language::Ruby | Language::Perl | Language::Php => blank(whole, "'", "\"", None),
+        _ => whole.to_owned(),
     }
 }
 

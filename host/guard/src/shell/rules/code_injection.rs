@@ -45,7 +45,8 @@ pub(super) const RULES: &[Rule] = &[
             "bash <<'EOF'\nls\nEOF",
             "cat a | perl -ne 'print if /x/'",
             "cat a | awk '{print $1}'",
-            "node < a.json -e 'x(1)'", "echo 'select 1' | sqlite3 a.db",
+            "node < a.json -e 'x(1)'",
+            "echo 'select 1' | sqlite3 a.db",
         ],
     },
     Rule {
@@ -139,7 +140,9 @@ pub(super) fn reads_code(look: &Look<'_>) -> Option<Span> {
 /// Programs that read rules or commands from a pipe: `make -f -`, `ed`.
 fn reads_by_option(look: &Look<'_>) -> bool {
     match look.name {
-        "make" | "gmake" => look.args().iter().any(|word| matches!(word.known(), Some("-" | "-f-" | "-f/dev/stdin" | "/dev/stdin"))),
+        "make" | "gmake" => {
+            look.args().iter().any(|word| matches!(word.known(), Some("-" | "-f-" | "-f/dev/stdin" | "/dev/stdin")))
+        }
         "ed" | "red" | "ex" => true,
         _ => false,
     }

@@ -1,7 +1,7 @@
 //! `dangerous_paths`: writing to, or opening up, what belongs to the system; reading keys.
 
 use super::args::{PLAIN, Spec, operands, written_option};
-use super::{Look, Rule, places};
+use super::{Look, Rule, places, steps};
 use crate::shell::{Group, Span};
 
 const GROUP: Group = Group::DangerousPaths;
@@ -154,7 +154,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn in_workspace(look: &Look<'_>, path: &str) -> bool {
-    look.folders.workspace != "/" && places::within(path, &look.folders.workspace)
+    look.folders.workspace != "/" && steps::within(path, &look.folders.workspace)
 }
 
 fn rights(look: &Look<'_>) -> Option<Span> {
@@ -164,8 +164,8 @@ fn rights(look: &Look<'_>) -> Option<Span> {
         words.next();
     }
     let outside = |text: &str| text.starts_with(['/', '~']) || text.starts_with("..");
-    let first = words.find(|word| outside(&places::text_of(word, &look.folders.workspace)))?;
-    let path = places::resolve(&places::text_of(first, &look.folders.workspace), &look.folders.workspace);
+    let first = words.find(|word| outside(&steps::text_of(word, &look.folders.workspace)))?;
+    let path = steps::resolve(&steps::text_of(first, &look.folders.workspace), &look.folders.workspace);
     (!in_workspace(look, &path)).then_some(first.span)
 }
 
@@ -219,8 +219,8 @@ fn secret_search(look: &Look<'_>) -> Option<Span> {
 }
 
 fn is_outside(look: &Look<'_>, word: &crate::shell::Word) -> bool {
-    let text = places::text_of(word, &look.folders.workspace);
-    let path = places::resolve(&text, &look.folders.workspace);
+    let text = steps::text_of(word, &look.folders.workspace);
+    let path = steps::resolve(&text, &look.folders.workspace);
     (text.starts_with(['/', '~']) || text.contains("..")) && !in_workspace(look, &path)
 }
 

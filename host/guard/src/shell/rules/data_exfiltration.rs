@@ -168,15 +168,15 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// Programs that print what they download.
-fn downloads(name: Option<&str>) -> bool {
-    name.is_some_and(|name| super::requests::FETCHERS.contains(&super::known_as(name).as_str()))
+pub(super) fn downloads(name: &str) -> bool {
+    super::requests::FETCHERS.contains(&name)
 }
 
 fn download_and_run(look: &Look<'_>) -> Option<Span> {
     let statements = look.is_fed() && look.one.code.iter().any(|code| code.language == Language::Sql);
     let reads = code_injection::reads_code(look).or_else(|| statements.then(|| look.program()));
     if let Some(span) = reads
-        && look.feeders().iter().any(|one| downloads(one.name()))
+        && look.downloaded
     {
         return Some(span);
     }
@@ -185,7 +185,8 @@ fn download_and_run(look: &Look<'_>) -> Option<Span> {
     if !runs {
         return None;
     }
-    let holds = |word: &&Word| look.within(word).any(|one| downloads(one.name()));
+    let holds =
+        |word: &&Word| look.within(word).any(|one| one.name().is_some_and(|name| downloads(&super::known_as(name))));
     look.args().iter().find(holds).map(|word| word.span)
 }
 

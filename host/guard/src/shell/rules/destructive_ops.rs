@@ -323,7 +323,7 @@ fn fork_bomb(look: &Look<'_>) -> Option<Span> {
         return None;
     }
     let same = |index: &usize| look.seen.invocations.get(*index).and_then(crate::shell::Invocation::name) == Some(name);
-    let piped = look.one.feeds.iter().any(same) || look.feeders().iter().any(|one| one.name() == Some(name));
+    let piped = look.one.feeds.iter().any(same) || look.feeders().any(|one| one.name() == Some(name));
     let behind = look.seen.uses.iter().any(|one| {
         // The mark of the background stands right behind the command.
         one.feature == Feature::Background

@@ -217,7 +217,7 @@ fn remote_resource(look: &Look<'_>) -> Option<Span> {
 
 fn code_removes(look: &Look<'_>) -> Option<Span> {
     look.code().find_map(|text| {
-        let bare = text.bare();
+        let bare = &text.bare;
         let found = match text.language {
             Language::Python => {
                 code::mentions_any(&bare, &["rmtree", "removedirs"])

@@ -431,7 +431,7 @@ fn reads(text: &code::Text<'_>) -> bool {
     let whole = text.whole.as_ref();
     // Names are read from strings too where the language finds them there; the call itself stands outside of strings.
     let outside = |ways: &[&str]| {
-        let bare = text.bare();
+        let bare = &text.bare;
         ways.iter().any(|way| code::mentions(&bare, way.trim_end_matches(['{', '['])))
             && code::reads_environment(whole, ways)
     };
@@ -441,9 +441,9 @@ fn reads(text: &code::Text<'_>) -> bool {
         Language::JavaScript => {
             outside(&["process.env", "Deno.env", "Bun.env", "import.meta.env"])
                 || whole.contains("process[") && ["'env'", "\"env\"", "`env`"].iter().any(|name| whole.contains(name))
-                || code::mentions(&text.bare(), "process")
-                    && code::mentions(&text.bare(), "env")
-                    && text.bare().contains("{env}")
+                || code::mentions(&text.bare, "process")
+                    && code::mentions(&text.bare, "env")
+                    && text.bare.contains("{env}")
         }
         Language::Ruby => outside(&["ENV"]),
         Language::Perl => code::reads_environment(whole, &["$ENV", "%ENV", "@ENV", "%main::ENV", "%::ENV"]),

@@ -24,12 +24,13 @@ mod one_liners;
 mod operands;
 mod package_install;
 mod persistence;
-pub(crate) mod places;
+mod places;
 mod privilege_escalation;
 mod process_control;
 mod programs;
 mod requests;
 mod reverse_shell;
+pub(crate) mod steps;
 
 use crate::shell::{Group, Span};
 pub(crate) use look::Look;

@@ -5,7 +5,7 @@
 
 use super::args::{Arg, PLAIN, Spec, args, long_is};
 use super::look::Folders;
-use super::places;
+use super::{places, steps};
 use crate::shell::{Invocation, Word};
 use std::borrow::Cow;
 
@@ -19,6 +19,8 @@ pub(crate) struct Named<'a> {
     pub writes: bool,
     /// Whether it is the target of a redirection.
     pub redirected: bool,
+    /// Whether a rule about paths may have something to say about it.
+    pub notable: bool,
     /// The word's place.
     pub span: crate::shell::Span,
 }
@@ -62,7 +64,7 @@ struct Collected<'a, 'f> {
 
 impl<'a> Collected<'a, '_> {
     fn add(&mut self, word: &'a Word, writes: bool, redirected: bool) {
-        let text = places::text_of(word, &self.folders.workspace);
+        let text = steps::text_of(word, &self.folders.workspace);
         // Everything after a separator is a candidate of its own; a word with many of them is a list, of which the first
         // sixteen are judged one by one and the rest as one.
         let (mut starts, mut last) = (0, 0);
@@ -94,7 +96,15 @@ impl<'a> Collected<'a, '_> {
         self.push(&text, 0, None, word, writes, redirected);
     }
 
-    fn push(&mut self, text: &Cow<'a, str>, start: usize, end: Option<usize>, word: &'a Word, writes: bool, redirected: bool) {
+    fn push(
+        &mut self,
+        text: &Cow<'a, str>,
+        start: usize,
+        end: Option<usize>,
+        word: &'a Word,
+        writes: bool,
+        redirected: bool,
+    ) {
         let written: Cow<'a, str> = match text {
             Cow::Borrowed(text) => Cow::Borrowed(text.get(start..end.unwrap_or(text.len())).unwrap_or_default()),
             Cow::Owned(text) => Cow::Owned(text.get(start..end.unwrap_or(text.len())).unwrap_or_default().to_owned()),
@@ -106,17 +116,18 @@ impl<'a> Collected<'a, '_> {
         let dotted = written.contains("/.") || written.contains("//") || written.starts_with('.');
         let span = word.span;
         if written.starts_with(['/', '~']) {
-            let path = if dotted { Cow::Owned(places::resolve(&written, "/")) } else { written.clone() };
-            self.named.push(Named { path, written, writes, redirected, span });
+            let path = if dotted { Cow::Owned(steps::resolve(&written, "/")) } else { written.clone() };
+            self.named.push(Named { notable: true, path, written, writes, redirected, span });
             return;
         }
         for base in &self.folders.current {
             let path = if base == &self.folders.workspace && !written.contains("..") {
                 written.clone()
             } else {
-                Cow::Owned(places::resolve(&written, base))
+                Cow::Owned(steps::resolve(&written, base))
             };
-            self.named.push(Named { path, written: written.clone(), writes, redirected, span });
+            let notable = places::is_notable(&path);
+            self.named.push(Named { notable, path, written: written.clone(), writes, redirected, span });
         }
     }
 }
@@ -367,7 +378,16 @@ impl Writes {
 
 /// Where `curl` writes: output, cookies, headers, traces.
 const CURL_WRITES: &[&str] = &[
-    "output", "output-dir", "cookie-jar", "dump-header", "trace", "trace-ascii", "stderr", "hsts", "alt-svc", "etag-save",
+    "output",
+    "output-dir",
+    "cookie-jar",
+    "dump-header",
+    "trace",
+    "trace-ascii",
+    "stderr",
+    "hsts",
+    "alt-svc",
+    "etag-save",
     "libcurl",
 ];
 

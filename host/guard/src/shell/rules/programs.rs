@@ -394,7 +394,9 @@ fn program_option(look: &Look<'_>) -> Option<Span> {
     }
     args(look.args(), table.spec).find_map(|arg| match arg {
         Arg::Short(letter, _, word) if table.short.contains(letter) => Some(word.span),
-        Arg::Long(given, _, word) if given.len() >= 3 && given != "checkpoint" && table.long.iter().any(|name| long_is(given, name)) => {
+        Arg::Long(given, _, word)
+            if given.len() >= 3 && given != "checkpoint" && table.long.iter().any(|name| long_is(given, name)) =>
+        {
             Some(word.span)
         }
         _ => None,
@@ -448,7 +450,9 @@ fn preloads(words: &[Word]) -> Option<Span> {
 fn encoded(words: &[Word]) -> Option<Span> {
     let is_encoded = |word: &&Word| {
         let name = word.prefix().trim_start_matches(['-', '/']).to_ascii_lowercase();
-        word.prefix().starts_with(['-', '/']) && !name.is_empty() && ("encodedcommand".starts_with(&name) || name == "ec")
+        word.prefix().starts_with(['-', '/'])
+            && !name.is_empty()
+            && ("encodedcommand".starts_with(&name) || name == "ec")
     };
     words.iter().find(is_encoded).map(|word| word.span)
 }

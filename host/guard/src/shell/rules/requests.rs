@@ -302,7 +302,7 @@ pub(super) const RULES: &[Rule] = &[
                         .split(['\'', '"', '`', ' ', ')', ','])
                         .any(|part| part.contains("://") && !is_public(part))
             };
-            look.code().find(private).map(|text| text.word.span)
+            look.code().find(|text| private(text)).map(|text| text.word.span)
         },
         denies: &["python3 -c 'x(\"http://169.254.169.254/\")'", "node -e 'x(`http://localhost:1`)'"],
         allows: &["python3 -c 'print(\"https://example.com\")'", "sed 's|http://|https://|' a"],

@@ -197,7 +197,7 @@ fn opens_connection(text: &code::Text<'_>) -> bool {
     let whole = text.whole.as_ref();
     match text.language {
         Language::Python => {
-            let bare = text.bare();
+            let bare = &text.bare;
             code::imports(&bare, PYTHON_MODULES)
                 || code::mentions_any(&bare, &["open_connection", "create_connection", "urlopen"])
                 || (code::mentions_any(&bare, &["__import__", "import_module"])
@@ -209,7 +209,7 @@ fn opens_connection(text: &code::Text<'_>) -> bool {
             &["TCPSocket", "UDPSocket", "TCPServer", "UNIXSocket", "Socket", "net/http", "Net::HTTP", "open-uri"],
         ),
         Language::JavaScript => {
-            let bare = text.bare();
+            let bare = &text.bare;
             let modules = [
                 "net",
                 "http",
