@@ -28,6 +28,8 @@ impl Scan {
             match brace::alternatives(&raw.parts) {
                 Some(alternatives) => {
                     if alternatives.len() > 1 {
+                        // Others keep the braces.
+                        self.tally.differs = true;
                         self.tally.uses.push(Use { feature: Feature::Brace, span });
                     }
                     for tokens in alternatives {
