@@ -2,6 +2,7 @@
 
 mod commands;
 mod interpreters;
+mod languages;
 mod options;
 mod prefixes;
 mod remote;
