@@ -21,7 +21,8 @@ pub enum Ask {
 pub struct Remember {
     /// The program as written, folders included: `./tool` is not `tool`. Whoever stores it resolves it first.
     pub program: String,
-    /// The wrappers around it, outermost first, then options, subcommand and code as they are, and `*` for other arguments.
+    /// The wrappers around it, outermost first, then options, subcommand, code and hosts of addresses as
+    /// they are, and `*` for other arguments.
     pub shape: String,
 }
 
@@ -108,13 +109,13 @@ fn shape(one: &Invocation, seen: &Seen) -> Option<String> {
     let mut open = false;
     for word in &one.args {
         let text = word.known()?;
-        if code(word) {
+        let is_operand = !code(word) && !text.starts_with('-');
+        if !is_operand || subcommand {
             parts.push(text.to_owned());
-        } else if text.starts_with('-') {
-            parts.push(text.to_owned());
-        } else if subcommand {
-            subcommand = false;
-            parts.push(text.to_owned());
+            subcommand &= !is_operand;
+        } else if let Some((scheme, rest)) = text.split_once("://") {
+            let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            parts.push(format!("{scheme}://{host}/*"));
         } else {
             // Any number of other arguments reads the same.
             open = true;

@@ -18,13 +18,28 @@ pub(crate) struct Text<'a> {
 
 /// The texts of an invocation's code.
 pub(crate) fn texts(one: &Invocation) -> impl Iterator<Item = Text<'_>> {
-    one.code.iter().filter_map(|code| match &code.source {
-        Source::Text(word) => {
-            let whole = known_text(word);
-            Some(Text { language: code.language, word, bare: bare(code.language, &whole), whole })
-        }
+    let given = one.code.iter().filter_map(|code| match &code.source {
+        Source::Text(word) => Some((code.language, word)),
         _ => None,
+    });
+    // `python -m timeit` runs its arguments.
+    let timed = one.args.windows(2).any(
+        |pair| matches!(pair, [option, module] if option.known() == Some("-m") && module.known() == Some("timeit")),
+    );
+    let statements = one.args.iter().filter(move |word| timed && !word.prefix().starts_with('-'));
+    given.chain(statements.map(|word| (Language::Python, word))).map(|(language, word)| {
+        let whole = if language == Language::Python { without_alias(known_text(word)) } else { known_text(word) };
+        Text { language, word, bare: bare(language, &whole), whole }
     })
+}
+
+/// Python code with `os` under its own name where it was given another (`import os as o`).
+fn without_alias(whole: Cow<'_, str>) -> Cow<'_, str> {
+    let alias = whole.split_once("os as ").and_then(|(_, rest)| rest.split(|c| !is_name(c)).next());
+    match alias.filter(|alias| !alias.is_empty()) {
+        Some(alias) => Cow::Owned(whole.replace(&format!("{alias}."), "os.")),
+        None => whole,
+    }
 }
 
 /// The known parts of a word, with blanks for the others.
@@ -114,7 +129,8 @@ pub(crate) fn mentions(code: &str, name: &str) -> bool {
         let after = code.get(end..).and_then(|text| text.chars().next());
         let opens = name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
         let closes = name.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        if !(opens && before.is_some_and(is_name)) && !(closes && after.is_some_and(is_name)) {
+        let longer = opens && before.is_some_and(is_name) || closes && after.is_some_and(is_name);
+        if !longer {
             return true;
         }
         start = end;

@@ -143,7 +143,11 @@ fn reads_by_option(look: &Look<'_>) -> bool {
         "make" | "gmake" => {
             look.args().iter().any(|word| matches!(word.known(), Some("-" | "-f-" | "-f/dev/stdin" | "/dev/stdin")))
         }
-        "ed" | "red" | "ex" => true,
+        "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed" => look
+            .args()
+            .windows(2)
+            .any(|pair| matches!(pair, [option, file] if option.known() == Some("-f") && matches!(file.known(), Some("-" | "/dev/stdin")))),
+        "ed" | "red" | "ex" | "m4" => true,
         _ => false,
     }
 }
@@ -152,17 +156,19 @@ fn is_here_document(look: &Look<'_>, word: &Word) -> bool {
     look.here(RedirectKind::HereDocument).is_some_and(|body| body.span == word.span || body.value == word.value)
 }
 
-/// A file that is a pipe: `/dev/stdin`, `<(…)`.
+/// A file that is a pipe (`/dev/stdin`, `<(…)`) or an address.
 fn is_stream(word: &Word) -> bool {
     word.unknowns().any(|why| *why == Why::Substitution)
         || ["/dev/stdin", "/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"]
             .iter()
             .any(|place| word.prefix().starts_with(place))
+        || word.prefix().contains("://")
+        || ["npm:", "jsr:", "data:"].iter().any(|scheme| word.prefix().starts_with(scheme))
 }
 
 /// A virtual environment's own script is what everybody sources; it lies in the workspace, where it could be run as well.
 fn sourced(look: &Look<'_>) -> Option<Span> {
-    let Some(file) = look.args().first() else { return None };
+    let file = look.args().first()?;
     let text = file.known().unwrap_or_default();
     let text = text.strip_prefix("./").unwrap_or(text);
     let steps: Vec<&str> = text.split('/').collect();

@@ -424,7 +424,7 @@ fn filter_reads(filter: &str) -> bool {
 }
 
 fn environment_code(look: &Look<'_>) -> Option<Span> {
-    look.code().find_map(|text| reads(&text).then_some(text.word.span))
+    look.code().find_map(|text| reads(text).then_some(text.word.span))
 }
 
 fn reads(text: &code::Text<'_>) -> bool {
@@ -432,7 +432,7 @@ fn reads(text: &code::Text<'_>) -> bool {
     // Names are read from strings too where the language finds them there; the call itself stands outside of strings.
     let outside = |ways: &[&str]| {
         let bare = &text.bare;
-        ways.iter().any(|way| code::mentions(&bare, way.trim_end_matches(['{', '['])))
+        ways.iter().any(|way| code::mentions(bare, way.trim_end_matches(['{', '['])))
             && code::reads_environment(whole, ways)
     };
     let file = whole.contains("/proc/") && whole.contains("environ");

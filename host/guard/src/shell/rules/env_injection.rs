@@ -301,7 +301,7 @@ fn is_dangerous(name: &str, value: Option<&Word>) -> bool {
             word.literals()
                 .any(|text| text.contains("linker=") || text.contains("-wrapper") || text.contains("-fplugin"))
         }),
-        "PATH" => value.is_some_and(|word| has_open_folder(word)),
+        "PATH" => value.is_some_and(has_open_folder),
         _ => false,
     }
 }

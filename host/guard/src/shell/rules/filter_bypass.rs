@@ -203,7 +203,7 @@ const RUNS: &[&str] = &[
 fn runs(name: &str, value: Option<&str>) -> bool {
     let lower = name.to_ascii_lowercase();
     if lower.starts_with("alias.") {
-        return !value.is_some_and(|value| !value.trim_start().starts_with('!'));
+        return value.is_none_or(|value| value.trim_start().starts_with('!'));
     }
     if lower.starts_with("diff.") && (lower.ends_with(".textconv") || lower.ends_with(".command")) {
         return true;

@@ -108,7 +108,7 @@ fn starts_program(text: &code::Text<'_>) -> bool {
         Language::Python => {
             let bare = &text.bare;
             code::imports(
-                &bare,
+                bare,
                 &[
                     "subprocess",
                     "pty",
@@ -116,13 +116,17 @@ fn starts_program(text: &code::Text<'_>) -> bool {
                     "pexpect",
                     "sh",
                     "plumbum",
+                    "code",
+                    "codeop",
+                    "pdb",
+                    "bdb",
                     "multiprocessing",
                     "ctypes",
                     "invoke",
                     "fabric",
                 ],
             ) || code::mentions_any(
-                &bare,
+                bare,
                 &[
                     "os.system",
                     "os.popen",
@@ -138,18 +142,18 @@ fn starts_program(text: &code::Text<'_>) -> bool {
                     "os.fork",
                     "os.startfile",
                 ],
-            ) || from_os(&bare)
+            ) || from_os(bare)
         }
         Language::Perl => {
             let bare = &text.bare;
-            code::mentions_any(&bare, &["system", "exec", "qx", "fork", "syscall"]) && !only_in_pattern(&bare)
+            code::mentions_any(bare, &["system", "exec", "qx", "fork", "syscall"]) && !only_in_pattern(bare)
                 || bare.contains('`')
-                || (code::mentions(&bare, "open") && bare.contains('|'))
+                || (code::mentions(bare, "open") && whole.contains('|'))
         }
         Language::Ruby => {
             let bare = &text.bare;
             code::mentions_any(
-                &bare,
+                bare,
                 &["system", "exec", "spawn", "popen", "IO.popen", "Open3", "fork", "syscall", "Kernel"],
             ) || bare.contains('`')
                 || bare.contains("%x")
@@ -379,9 +383,9 @@ fn hides(text: &code::Text<'_>) -> bool {
     let bare = &text.bare;
     match text.language {
         Language::Python => {
-            ["exec(", "eval(", "compile(", "exec (", "eval ("].iter().any(|call| calls(&bare, call))
+            ["exec(", "eval(", "compile(", "exec (", "eval ("].iter().any(|call| calls(bare, call))
                 || code::mentions_any(
-                    &bare,
+                    bare,
                     &[
                         "__import__",
                         "importlib",
@@ -393,23 +397,35 @@ fn hides(text: &code::Text<'_>) -> bool {
                         "runpy",
                     ],
                 )
-                || (code::mentions(&bare, "getattr") && code::mentions(&bare, "os"))
-                || (code::mentions_any(&bare, &["pickle.loads", "pickle.load"]))
+                || (code::mentions(bare, "getattr") && code::mentions(bare, "os"))
+                || (code::mentions_any(bare, &["pickle.loads", "pickle.load"]))
         }
-        Language::JavaScript => code::mentions_any(
-            &bare,
-            &["eval", "Function", "runInThisContext", "runInNewContext", "constructor", "mainModule"],
-        ),
+        Language::JavaScript => {
+            code::mentions_any(
+                bare,
+                &["eval", "Function", "runInThisContext", "runInNewContext", "constructor", "mainModule"],
+            ) || loads_built_name(bare)
+        }
         Language::Perl | Language::Ruby | Language::Php => {
-            code::mentions_any(&bare, &["eval", "instance_eval", "class_eval", "assert", "create_function", "send"])
+            code::mentions_any(bare, &["eval", "instance_eval", "class_eval", "assert", "create_function", "send"])
         }
-        Language::Lua => code::mentions_any(&bare, &["load", "loadstring", "dofile"]),
+        Language::Lua => code::mentions_any(bare, &["load", "loadstring", "dofile"]),
         Language::PowerShell => code::mentions_any(
             &bare.to_ascii_lowercase(),
             &["iex", "invoke-expression", "frombase64string", "-encodedcommand"],
         ),
         _ => false,
     }
+}
+
+/// `require("a" + b)`: the name of a module is one string, whose text is blanked here, or it is made of parts.
+fn loads_built_name(bare: &str) -> bool {
+    ["require(", "import("].iter().any(|call| {
+        bare.split(call).skip(1).any(|after| {
+            let name = after.trim_start().trim_start_matches(['"', '\'']).trim_start();
+            !(after.trim_start().starts_with(['"', '\'']) && name.starts_with(')'))
+        })
+    })
 }
 
 /// Whether a call stands in code as a name of its own, not as a method.

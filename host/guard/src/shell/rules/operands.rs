@@ -96,6 +96,7 @@ impl<'a> Collected<'a, '_> {
         self.push(&text, 0, None, word, writes, redirected);
     }
 
+    #[expect(clippy::ptr_arg, reason = "what is borrowed stays borrowed")]
     fn push(
         &mut self,
         text: &Cow<'a, str>,

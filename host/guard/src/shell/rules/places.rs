@@ -253,7 +253,7 @@ pub(crate) fn is_kernel(path: &str) -> bool {
         // A lone `*` there is a process.
         let second = path.split('/').nth(2).unwrap_or_default();
         return says(second, 2) && (within(path, "/proc/sysrq-trigger") || within(path, "/proc/kcore"))
-            || says(second, 2) && within(path, "/proc/sys") && !PLAIN_PROC.iter().any(|plain| path == *plain)
+            || says(second, 2) && within(path, "/proc/sys") && !PLAIN_PROC.contains(&path)
             || last_is(path, &["mem"]) && path.matches('/').count() >= 3
             || ["root", "ns", "map_files"].iter().any(|name| has_steps(path, &format!("proc/*/{name}")));
     }

@@ -13,6 +13,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
     programs: &[
         "sort",
         "gsort",
+        "deno",
         "enable",
         "pwsh",
         "powershell",
@@ -352,6 +353,7 @@ fn starts(name: &str) -> Starts {
             ..NONE
         },
         "gdb" => Starts { words: &["shell ", "!", "python", "pipe ", "|", "source ", "call ", "make "], ..NONE },
+        "deno" => Starts { words: &["http://", "https://", "npm:", "jsr:", "data:"], ..NONE },
         "enable" => Starts { short: "f", ..NONE },
         "mutt" => Starts { short: "Fe", ..NONE },
         "exiftool" => Starts { words: &["-if", "-config"], ..NONE },
@@ -386,7 +388,7 @@ fn program_option(look: &Look<'_>) -> Option<Span> {
     let by_word = look.args().iter().find(|word| {
         let text = word.prefix();
         table.words.iter().any(|start| {
-            text.starts_with(start) && (start.ends_with(['=', ':', '+', '|', '!', ' ']) || boundary(text, start))
+            text.starts_with(start) && (start.ends_with(['=', ':', '+', '|', '!', ' ', '/']) || boundary(text, start))
         })
     });
     if let Some(word) = by_word {
