@@ -16,6 +16,14 @@ pub(crate) struct Text<'a> {
     pub bare: String,
 }
 
+impl<'a> Text<'a> {
+    /// Code that stands in a word.
+    pub(crate) fn new(language: Language, word: &'a Word, text: Cow<'a, str>) -> Self {
+        let whole = if language == Language::Python { without_alias(text) } else { text };
+        Self { language, word, bare: bare(language, &whole), whole }
+    }
+}
+
 /// The texts of an invocation's code.
 pub(crate) fn texts(one: &Invocation) -> impl Iterator<Item = Text<'_>> {
     let given = one.code.iter().filter_map(|code| match &code.source {
@@ -27,10 +35,9 @@ pub(crate) fn texts(one: &Invocation) -> impl Iterator<Item = Text<'_>> {
         |pair| matches!(pair, [option, module] if option.known() == Some("-m") && module.known() == Some("timeit")),
     );
     let statements = one.args.iter().filter(move |word| timed && !word.prefix().starts_with('-'));
-    given.chain(statements.map(|word| (Language::Python, word))).map(|(language, word)| {
-        let whole = if language == Language::Python { without_alias(known_text(word)) } else { known_text(word) };
-        Text { language, word, bare: bare(language, &whole), whole }
-    })
+    given
+        .chain(statements.map(|word| (Language::Python, word)))
+        .map(|(language, word)| Text::new(language, word, known_text(word)))
 }
 
 /// Python code with `os` under its own name where it was given another (`import os as o`).

@@ -1,5 +1,6 @@
 //! `code_injection`: running text that nobody wrote as a command.
 
+use super::written::{Ran, What};
 use super::{Look, Rule, look};
 use crate::shell::{Group, Input, Language, Place, RedirectKind, Source, Span, Why, Word};
 
@@ -73,6 +74,18 @@ pub(super) const RULES: &[Rule] = &[
             ". ../venv/bin/activate",
         ],
         allows: &["source venv/bin/activate", ". .venv/bin/activate", "echo . evil.sh", "ls ."],
+    },
+    Rule {
+        id: "code_injection.decoded_and_run",
+        group: GROUP,
+        sentence: "a file that was decoded by this very command has been read by nobody; decode it, read it, then run it",
+        programs: &[],
+        matches: |look| match &look.ran {
+            Some(Ran { what: What::Decoded, span, .. }) => Some(*span),
+            _ => None,
+        },
+        denies: &["base64 -d a > b; sh b", "xxd -r -p a > b && chmod +x b && ./b", "base64 -d a | tee b; bash b"],
+        allows: &["base64 -d a > b; cat b", "base64 -d a > b; sh c", "sed 's/a/b/' a.sh > b.sh; bash b.sh"],
     },
     Rule {
         id: "code_injection.code_from_output",

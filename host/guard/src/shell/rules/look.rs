@@ -1,8 +1,9 @@
 //! One program with all that its rules ask about.
 
 use super::operands::{self, Named};
+use super::written::{Files, Ran, What};
 use super::{code, data_exfiltration, steps};
-use crate::shell::{Input, Invocation, RedirectKind, Seen, Span, Why, Word};
+use crate::shell::{Input, Invocation, Language, RedirectKind, Seen, Span, Why, Word};
 
 /// One program in its surroundings.
 pub(crate) struct Look<'a> {
@@ -18,6 +19,8 @@ pub(crate) struct Look<'a> {
     code: Vec<code::Text<'a>>,
     /// Where it runs.
     pub folders: &'a Folders,
+    /// A file that it runs and that was written before it.
+    pub ran: Option<Ran<'a>>,
     /// Whether what it reads, through any number of pipes, may come from a program that downloads.
     pub downloaded: bool,
 }
@@ -81,6 +84,7 @@ fn folder_of(one: &Invocation) -> Option<&Word> {
 /// One look for each invocation, in one pass over them: what stands before is known when what comes after is looked at.
 pub(crate) fn all<'a>(seen: &'a Seen, names: &'a [String], folders: &'a [Folders]) -> Vec<Look<'a>> {
     let mut looks: Vec<Look<'a>> = Vec::with_capacity(seen.invocations.len());
+    let mut files = Files::default();
     let mut at = folders.iter().peekable();
     let mut here = at.next();
     for (index, (one, name)) in seen.invocations.iter().zip(names).enumerate() {
@@ -91,8 +95,16 @@ pub(crate) fn all<'a>(seen: &'a Seen, names: &'a [String], folders: &'a [Folders
         let from = feeders_of(one).iter().filter_map(|feeder| looks.get(*feeder));
         let downloaded = from.into_iter().any(|look| look.downloaded || data_exfiltration::downloads(look.name));
         let named = operands::named(one, name, folders);
-        let code = code::texts(one).collect();
-        looks.push(Look { one, seen, name, named, code, folders, downloaded });
+        let mut code: Vec<code::Text<'a>> = code::texts(one).collect();
+        let ran = files.ran(one, &folders.workspace);
+        if let Some(Ran { what: What::Text(text, word), language, .. }) = &ran
+            && *language != Language::Shell
+        {
+            code.push(code::Text::new(*language, word, text.clone()));
+        }
+        let look = Look { one, seen, name, named, code, folders, ran, downloaded };
+        files.add(&look);
+        looks.push(look);
     }
     looks
 }

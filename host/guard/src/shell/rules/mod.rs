@@ -31,6 +31,7 @@ mod programs;
 mod requests;
 mod reverse_shell;
 pub(crate) mod steps;
+pub(crate) mod written;
 
 use crate::shell::{Group, Span};
 pub(crate) use look::Look;
