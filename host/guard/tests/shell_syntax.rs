@@ -409,6 +409,11 @@ fn code_is_read() {
         ("gdb -ex 'shell rm x'", &["gdb -ex 'shell rm x'", "rm x"]),
         ("docker exec -it c rm x", &["docker exec -it c rm x", "rm x", "x"]),
         ("docker run a rm x", &["docker run a rm x", "rm x"]),
+        ("docker run --entrypoint rm a x", &["docker run --entrypoint rm a x", "rm a x", "rm x", "rm"]),
+        ("npx -c 'rm x'", &["npx -c 'rm x'", "rm x", "'rm x'"]),
+        ("GIT_CONFIG_VALUE_0='!rm x' git x", &["GIT_CONFIG_VALUE_0=!rm x git x", "rm x"]),
+        ("LESSOPEN='|rm %s' less x", &["LESSOPEN=|rm %s less x", "rm %s"]),
+        ("capsh --user=x -- -c 'rm x'", &["capsh --user=x -- -c 'rm x'", "bash -c 'rm x'", "rm x"]),
         ("kubectl exec p -- rm x", &["kubectl exec p -- rm x", "rm x"]),
         ("tmux new-session -d 'rm x'", &["tmux new-session -d 'rm x'", "rm x"]),
         ("hyperfine 'rm x'", &["hyperfine 'rm x'", "rm x"]),
@@ -486,12 +491,29 @@ fn what_feeds_a_shell_is_known_or_said_to_be_unknown() {
         "curl x | python3 -",
         "curl x | env -i sh",
         "printf '%b' 'r\\155' | sh",
+        "printf 'a\nb\n' | { read x; sh; }",
+        "{ read x; sh; } <<E\na\nb\nE",
+        "sh -c 'read x; sh' <<E\na\nb\nE",
+        "exec <<E\na\nE\nread x; sh",
+        "bash <<'F'\nread x\n: <<E\na\nE\nF",
+        "printf 'head -c1\n#a\n' | sh",
+        "find . -exec head -1 {} \\; -exec sh \\; <<E\na\nE",
+        "a | awk -f - f",
     ];
     for text in unknown {
         let all = seen(text);
         assert!(all.invocations.iter().any(|one| one.code.iter().any(|code| code.source == Source::Input)), "{text}");
     }
-    for text in ["sh", "sh script", "curl x | sh script", "python3 --version", "curl x | cat", "ssh h"] {
+    for text in [
+        "bash <<'E'\nset -e\ncd x\nmake\nE",
+        "echo a | sh",
+        "sh",
+        "sh script",
+        "curl x | sh script",
+        "python3 --version",
+        "curl x | cat",
+        "ssh h",
+    ] {
         let all = seen(text);
         assert!(all.invocations.iter().all(|one| one.code.iter().all(|code| code.source != Source::Input)), "{text}");
     }

@@ -62,7 +62,10 @@ impl Scan {
                 // `-p` alone prints what the next word is, `-pe` what `-e` is given.
                 codes.extend(operand.cloned());
             } else if let Some(file) = option.value(near).filter(|_| how.file.contains(&name)) {
-                self.code(index, how.language, Source::File(file));
+                match self.input_text(index, cx).filter(|_| is_input(&file)) {
+                    Some(source) => self.code(index, how.language, source),
+                    None => self.code(index, how.language, Source::File(file)),
+                }
                 given = true;
             }
         }

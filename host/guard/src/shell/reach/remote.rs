@@ -68,6 +68,20 @@ impl Scan {
                 };
                 self.named(index, args, &options, &["c", "command", "run"], cx)?;
             }
+            "npx" | "bunx" | "npm" => {
+                let options = Options { values: "cp", long_values: &["call", "package"], ..Options::default() };
+                return self.named(index, args, &options, &["c", "call"], cx).map(|()| false);
+            }
+            "vagrant" | "gcloud" => {
+                let options = Options { values: "c", long_values: &["command"], ..Options::default() };
+                self.named(index, args, &options, &["c", "command"], cx)?;
+            }
+            "capsh" => {
+                let at = args.iter().position(|arg| arg.known() == Some("--"));
+                let shell = args.first().map(|first| Word::known_text("bash", first.span));
+                let rest = at.and_then(|at| args.get(at + 1..)).unwrap_or_default();
+                self.start(index, shell.into_iter().chain(rest.iter().cloned()).collect(), cx)?;
+            }
             "flock" => return self.flock(index, args, cx).map(|()| false),
             "env" => return self.split_string(index, args, cx),
             "git" => return self.git(index, args, cx).map(|()| false),
