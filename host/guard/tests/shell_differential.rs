@@ -154,6 +154,63 @@ const SOUP: [&str; 118] = [
     ",",
 ];
 
+/// Pieces around here-documents, where a line more or less decides what is text and what is run.
+const HERE: [&str; 48] = [
+    "p1 <<E",
+    "p2 <<-E",
+    "p3 <<'E'",
+    "p4 <<\\E",
+    "p5 <<\"E\"",
+    " <<F",
+    " <<E <<F",
+    "\n",
+    "\n",
+    "\n",
+    "\nE\n",
+    "\nE\n",
+    "\n\tE\n",
+    "\nF\n",
+    "E",
+    "F",
+    "E\n",
+    "F\n",
+    "\\\n",
+    "\\",
+    "\\\\\n",
+    "$(p6)",
+    "`p7`",
+    "$(p8 <<F\n",
+    "F\n)",
+    ")",
+    "(",
+    ";p9 ",
+    "|p0 ",
+    "&& p1 ",
+    "\np2 ",
+    "\np3\n",
+    "'",
+    "\"",
+    "${x:-",
+    "}",
+    " #",
+    "$((1))",
+    "x",
+    "E)",
+    "EE",
+    " E",
+    "E ",
+    "\nE;p4\n",
+    "`",
+    "$(",
+    "{ ",
+    "\n}\n",
+];
+
+fn here(dice: &mut Dice) -> String {
+    let length = 3 + dice.below(12);
+    dice.pick(&HERE[..7]).to_owned() + &(0..length).map(|_| dice.pick(&HERE)).collect::<String>()
+}
+
 fn soup(dice: &mut Dice) -> String {
     let length = 2 + dice.below(22);
     (0..length).map(|_| dice.pick(&SOUP)).collect()
@@ -427,6 +484,12 @@ fn well_formed_commands_run_nothing_unseen() {
 fn words_arrive_as_resolved() {
     let compared = compare("words", cases(300).map(|seed| words(&mut Dice::new(seed))));
     assert!(compared > 90, "only {compared} were read");
+}
+
+#[test]
+fn here_documents_run_nothing_unseen() {
+    let compared = compare("here", cases(1500).map(|seed| here(&mut Dice::new(seed))));
+    assert!(compared > 50, "only {compared} were read");
 }
 
 #[test]
