@@ -1,7 +1,7 @@
 //! `env_dump`: printing the environment.
 
 use super::args::{Arg, PLAIN, Spec, args, one_of, operands, written_option};
-use super::{Look, Rule, code, places};
+use super::{Look, Rule, code, places, steps};
 use crate::shell::{Group, Language, Span, Why};
 
 const GROUP: Group = Group::EnvDump;
@@ -109,7 +109,7 @@ pub(super) const RULES: &[Rule] = &[
         group: GROUP,
         sentence: "the file is a process's environment; name the one variable that you need",
         programs: &[],
-        matches: |look| look.names(|named| places::is_environ(&named.path)),
+        matches: process_file,
         denies: &[
             "cat /proc/self/environ",
             "cat /proc/1/environ",
@@ -292,6 +292,27 @@ pub(super) const RULES: &[Rule] = &[
 /// Variables of the gateway and of what it replaces.
 fn is_own(text: &str) -> bool {
     text.contains("CAISSON_") || text.contains("GOCLAW_") || text.contains("SKILL_RUNTIME_TOKEN")
+}
+
+/// The file itself, or a process's whole folder for a program that goes through folders.
+fn process_file(look: &Look<'_>) -> Option<Span> {
+    let goes_through = match look.name {
+        "rg" | "ag" | "tar" | "rsync" | "zip" => true,
+        "grep" | "egrep" | "fgrep" => {
+            written_option(look.args(), PLAIN, "rR", &["recursive", "dereference-recursive"]).is_some()
+        }
+        "cp" => written_option(look.args(), PLAIN, "rRa", &["recursive", "archive"]).is_some(),
+        "find" => {
+            look.args().iter().any(|word| word.may_be("environ") || matches!(word.known(), Some("-exec" | "-execdir")))
+        }
+        _ => false,
+    };
+    look.names(|named| {
+        let folder = goes_through
+            && steps::within(&named.path, "/proc")
+            && named.path.trim_end_matches('/').matches('/').count() <= 2;
+        places::is_environ(&named.path) || folder
+    })
 }
 
 /// `env` without a program prints everything.

@@ -12,9 +12,7 @@ pub(super) const RULES: &[Rule] = &[
         group: GROUP,
         sentence: "the variable makes other programs load or run code; leave it unset",
         programs: &[],
-        matches: |look| {
-            look.one.assignments.iter().find(|one| is_dangerous(&one.name, Some(&one.value))).map(|one| one.span)
-        },
+        matches: assigned,
         denies: &[
             "LD_PRELOAD=/tmp/x.so ls",
             "LD_LIBRARY_PATH=. ls",
@@ -322,6 +320,18 @@ fn is_open_folder(part: &str) -> bool {
         || part.starts_with("./")
         || part.starts_with("..")
         || ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|open| part.starts_with(open))
+}
+
+/// Assignments, and `${NAME:=value}`, which is told by the first invocation since expansions are not tied to one.
+fn assigned(look: &Look<'_>) -> Option<Span> {
+    let first = look.seen.invocations.first().is_some_and(|one| std::ptr::eq(one, look.one));
+    let own = look.one.assignments.iter().find(|one| is_dangerous(&one.name, Some(&one.value))).map(|one| one.span);
+    own.or_else(|| {
+        let sets = |one: &&crate::shell::Parameter| {
+            matches!(one.operator.as_str(), "=" | ":=") && is_dangerous(&one.name, None)
+        };
+        look.seen.parameters.iter().find(|one| first && sets(one)).map(|one| one.span)
+    })
 }
 
 fn export(look: &Look<'_>) -> Option<Span> {

@@ -30,6 +30,7 @@ mod process_control;
 mod programs;
 mod requests;
 mod reverse_shell;
+mod sed;
 pub(crate) mod steps;
 pub(crate) mod written;
 
@@ -80,6 +81,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         crypto_mining::RULES,
         filter_bypass::RULES,
         programs::RULES,
+        sed::RULES,
         network_recon::RULES,
         package_install::RULES,
         persistence::RULES,

@@ -26,8 +26,6 @@ pub(super) const RULES: &[Rule] = &[
             "awk 'BEGIN{\"ls\" | getline x}'",
             "awk '{print | \"sh\"}' f",
             "lua -e 'os.execute(1)'",
-            "sed 's/x/ls/e' f",
-            "sed -n '1e ls' f",
             "vim -c ':!ls' f",
             "sqlite3 a.db '.shell ls'",
             "psql -c '\\! ls'",
@@ -41,15 +39,10 @@ pub(super) const RULES: &[Rule] = &[
             "perl -ne 'print if /system/'",
             "awk '/system/ {print $2}' f",
             "awk '{print $1 \" | \" $2}' f",
-            "sed 's/e/x/g' f",
-            "sed -e 's/a/e/' f",
-            "sed '/^e/d' f",
             "node -e 'console.log(1)'",
             "ruby -e 'puts 1'",
             "vim -c ':wq' f",
             "awk 'a || b' f",
-            "sed -n '/x/p' f",
-            "sed 's|/usr|/e|' f",
             "sqlite3 a.db 'SELECT 1'",
         ],
     },
@@ -85,20 +78,8 @@ pub(super) const RULES: &[Rule] = &[
         sentence: "a script command that writes files does so where no redirection shows; use `>` behind the command",
         programs: &[],
         matches: |look| look.code().find(|text| writes_file(text)).map(|text| text.word.span),
-        denies: &[
-            "sed -n 'w out' f",
-            "sed 's/a/b/w out' f",
-            "awk '{print > \"/etc/cron.d/x\"}' f",
-            "awk '{print > $1}' f",
-            "sed '/x/w /etc/cron.d/a' f",
-        ],
-        allows: &[
-            "sed 's/w/x/' f",
-            "awk '$1 > 3' f",
-            "awk '{print ($1 > 3)}' f",
-            "awk '{print > \"out.txt\"}' f",
-            "sed -n '/w/p' f",
-        ],
+        denies: &["awk '{print > \"/etc/cron.d/x\"}' f", "awk '{print > $1}' f"],
+        allows: &["awk '$1 > 3' f", "awk '{print ($1 > 3)}' f", "awk '{print > \"out.txt\"}' f"],
     },
 ];
 
@@ -185,7 +166,6 @@ fn starts_program(text: &code::Text<'_>) -> bool {
         }
         Language::Lua => code::mentions_any(&text.bare, &["os.execute", "io.popen", "execute", "popen"]),
         Language::Awk => awk_starts(whole),
-        Language::Sed => sed_commands(whole).any(|(command, _)| command == 'e') || sed_flags(whole, 'e'),
         Language::Editor => {
             whole.contains('!')
                 || code::mentions_any(
@@ -315,70 +295,6 @@ fn without_awk_text(whole: &str) -> String {
     bare
 }
 
-/// The commands of a sed script, each with what follows it. A script is taken apart at newlines and semicolons; addresses and
-/// substitutions are stepped over, so that a letter in them is none.
-pub(super) fn sed_commands(script: &str) -> impl Iterator<Item = (char, &str)> {
-    let mut rest = script;
-    std::iter::from_fn(move || {
-        loop {
-            rest = rest.trim_start_matches([' ', '\t', '\n', ';', '{', '}', '!']);
-            let first = rest.chars().next()?;
-            if first.is_ascii_digit() || matches!(first, '$' | ',' | '+' | '~') {
-                rest = rest.get(1..).unwrap_or_default();
-            } else if first == '/' {
-                rest = after_delimited(rest.get(1..).unwrap_or_default(), '/');
-                rest = rest.trim_start_matches(['I', 'M']);
-            } else if first == '\\' {
-                let delimiter = rest.chars().nth(1)?;
-                rest = after_delimited(rest.get(1 + delimiter.len_utf8()..).unwrap_or_default(), delimiter);
-            } else {
-                break;
-            }
-        }
-        let command = rest.chars().next()?;
-        let mut tail = rest.get(command.len_utf8()..).unwrap_or_default();
-        if matches!(command, 's' | 'y') {
-            let delimiter = tail.chars().next()?;
-            tail = after_delimited(tail.get(delimiter.len_utf8()..).unwrap_or_default(), delimiter);
-            tail = after_delimited(tail, delimiter);
-        }
-        let end = match command {
-            'a' | 'i' | 'c' | 'w' | 'W' | 'r' | 'R' | 'e' => tail.find('\n').unwrap_or(tail.len()),
-            _ => tail.find([';', '\n', '}']).unwrap_or(tail.len()),
-        };
-        rest = tail.get(end..).unwrap_or_default();
-        Some((command, tail.get(..end).unwrap_or_default()))
-    })
-}
-
-fn after_delimited(text: &str, delimiter: char) -> &str {
-    let mut escaped = false;
-    let mut class = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '[' => class = true,
-            ']' => class = false,
-            _ if c == delimiter && !class => return text.get(at + c.len_utf8()..).unwrap_or_default(),
-            _ => {}
-        }
-    }
-    ""
-}
-
-/// Whether a substitution has this flag.
-fn sed_flags(script: &str, flag: char) -> bool {
-    sed_commands(script).any(|(command, tail)| {
-        command == 's'
-            && tail
-                .chars()
-                .take_while(|c| !c.is_whitespace())
-                .take_while(|c| flag == 'w' || *c != 'w')
-                .any(|c| c == flag)
-    })
-}
-
 fn hides(text: &code::Text<'_>) -> bool {
     let bare = &text.bare;
     match text.language {
@@ -439,16 +355,9 @@ fn calls(bare: &str, call: &str) -> bool {
 }
 
 fn writes_file(text: &code::Text<'_>) -> bool {
-    match text.language {
-        Language::Sed => {
-            sed_commands(&text.whole).any(|(command, _)| matches!(command, 'w' | 'W')) || sed_flags(&text.whole, 'w')
-        }
-        Language::Awk => {
-            awk_redirects(&text.whole)
-                && text.whole.split('>').skip(1).any(|target| !is_plain_file(target.trim_start_matches(['>', ' '])))
-        }
-        _ => false,
-    }
+    text.language == Language::Awk
+        && awk_redirects(&text.whole)
+        && text.whole.split('>').skip(1).any(|target| !is_plain_file(target.trim_start_matches(['>', ' '])))
 }
 
 /// `"name.txt"`: a file of the folder, by its name.

@@ -54,6 +54,9 @@ pub(crate) fn named<'a>(one: &'a Invocation, name: &str, folders: &Folders) -> V
             found.add(word, written.covers(at, word), false);
         }
     }
+    if let Writes::Last(last) = written {
+        found.add_copies(&one.args, last);
+    }
     found.named
 }
 
@@ -94,6 +97,28 @@ impl<'a> Collected<'a, '_> {
             }
         }
         self.push(&text, 0, None, word, writes, redirected);
+    }
+
+    /// `cp .bashrc ~/` writes `~/.bashrc`: into a folder, each copy keeps its name.
+    fn add_copies(&mut self, words: &'a [Word], last: usize) {
+        let Some(target) = words.get(last) else { return };
+        let folder = steps::text_of(target, &self.folders.workspace);
+        if !folder.ends_with('/') && !matches!(folder.as_ref(), "~" | "." | "..") {
+            return;
+        }
+        for word in words.iter().take(last).filter(|word| word.prefix().contains('.')) {
+            let name = steps::text_of(word, &self.folders.workspace);
+            let path: Cow<'a, str> =
+                Cow::Owned(steps::resolve(&format!("{folder}/{}", steps::last_step(&name)), &self.folders.workspace));
+            self.named.push(Named {
+                notable: true,
+                written: path.clone(),
+                path,
+                writes: true,
+                redirected: false,
+                span: word.span,
+            });
+        }
     }
 
     #[expect(clippy::ptr_arg, reason = "what is borrowed stays borrowed")]
