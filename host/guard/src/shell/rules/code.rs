@@ -19,6 +19,11 @@ pub(crate) struct Text<'a> {
 impl<'a> Text<'a> {
     /// Code that stands in a word.
     pub(crate) fn new(language: Language, word: &'a Word, text: Cow<'a, str>) -> Self {
+        let text = if language == Language::JavaScript && (text.contains(" .") || text.contains(". ")) {
+            Cow::Owned(text.replace(" .", ".").replace(". ", "."))
+        } else {
+            text
+        };
         let whole = if language == Language::Python { without_alias(text) } else { text };
         Self { language, word, bare: bare(language, &whole), whole }
     }

@@ -258,6 +258,7 @@ fn secret_search(look: &Look<'_>) -> Option<Span> {
     let starts = look
         .args()
         .iter()
+        .skip_while(|word| matches!(word.prefix(), "-L" | "-H" | "-P" | "-D") || word.prefix().starts_with("-O"))
         .take_while(|word| !word.prefix().starts_with(['-', '(', '!']))
         .any(|word| is_outside(look, word));
     let named = look.args().windows(2).find_map(|pair| match pair {

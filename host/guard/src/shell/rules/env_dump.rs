@@ -359,10 +359,16 @@ fn process_list(look: &Look<'_>) -> Option<Span> {
     let first = look.args().first();
     match look.name {
         // Without a dash the letters are BSD's, and `e` is the environment there.
-        "ps" => look.args().iter().take_while(|word| !word.prefix().starts_with('-')).find(|word| {
-            let text = word.prefix();
-            text.contains('e') && text.bytes().all(|b| b.is_ascii_alphabetic())
-        }),
+        // With one, `E` is.
+        "ps" => look
+            .args()
+            .iter()
+            .take_while(|word| !word.prefix().starts_with('-'))
+            .find(|word| {
+                let text = word.prefix();
+                text.contains('e') && text.bytes().all(|b| b.is_ascii_alphabetic())
+            })
+            .or_else(|| look.args().iter().find(|word| word.prefix() == "-E")),
         "strings" => look.args().iter().find(|word| word.prefix().starts_with("/proc/")),
         "systemctl" | "tmux" | "launchctl" => look.args().iter().find(|word| {
             one_of(word, &["show-environment", "showenv", "show-env", "export"]) && word.known().is_some()

@@ -336,8 +336,12 @@ fn assigned(look: &Look<'_>) -> Option<Span> {
 
 fn export(look: &Look<'_>) -> Option<Span> {
     let spec = if look.name == "env" { Spec { short: "uCS", long: &["unset", "chdir"] } } else { PLAIN };
+    let names = look.name != "env" && super::args::written_option(look.args(), PLAIN, "n", &[]).is_some();
     for word in operands(look.args(), spec) {
         let text = word.prefix();
+        if look.name == "env" && text == "-" {
+            continue;
+        }
         if look.name == "env" && !text.contains('=') {
             return None;
         }
@@ -350,6 +354,10 @@ fn export(look: &Look<'_>) -> Option<Span> {
             continue;
         }
         let value = text.split_once('=').map(|(_, value)| value);
+        // Another name for it: `declare -n r=PATH`.
+        if names && value.is_some_and(|value| is_dangerous(value, None)) {
+            return Some(word.span);
+        }
         let judged = match (value, word.known()) {
             // Judged by the value where all of it is known.
             (Some(value), Some(_)) => is_dangerous(name, Some(&Word::known_text(value, word.span))),
@@ -378,7 +386,7 @@ fn after_equals(word: &Word) -> Word {
 fn read_into(look: &Look<'_>) -> Option<Span> {
     let dangerous = |text: &str| {
         let name = text.split('[').next().unwrap_or_default();
-        is_dangerous(name, None) && name != "PATH"
+        is_dangerous(name, None) || name == "PATH"
     };
     match look.name {
         "printf" => look.args().first().and_then(|first| match first.known() {

@@ -128,6 +128,7 @@ fn starts_program(text: &code::Text<'_>) -> bool {
         Language::Perl => {
             let bare = &text.bare;
             code::mentions_any(bare, &["system", "exec", "qx", "fork", "syscall"]) && !only_in_pattern(bare)
+                || code::mentions_any(bare, &["execvp", "execv", "execl", "execlp"])
                 || bare.contains('`')
                 || (code::mentions(bare, "open") && whole.contains('|'))
         }
@@ -313,7 +314,8 @@ fn hides(text: &code::Text<'_>) -> bool {
                         "runpy",
                     ],
                 )
-                || (code::mentions(bare, "getattr") && code::mentions(bare, "os"))
+                || (code::mentions_any(bare, &["getattr", "vars", "__dict__", "__getattribute__"])
+                    && code::mentions_any(bare, &["os", "sys"]))
                 || (code::mentions_any(bare, &["pickle.loads", "pickle.load"]))
         }
         Language::JavaScript => {

@@ -341,7 +341,7 @@ impl Writes {
             | "mv" | "patch" | "ed" | "ex" | "vi" | "vim" | "nvim" | "nano" | "emacs" | "chattr" | "script"
             | "sponge" | "setfacl" | "chmod" | "chown" | "chgrp" | "install" | "gzip" | "bzip2" | "xz" | "split"
             | "csplit" => Self::All,
-            "cp" | "ln" | "rsync" | "scp" | "gcp" | "uniq" | "zip" | "7z" | "xxd" | "cpio" => Self::copies(words),
+            "cp" | "ln" | "rsync" | "scp" | "gcp" | "uniq" | "zip" | "xxd" | "cpio" => Self::copies(words),
             "dd" => Self::At(positions(words, |text| text.starts_with("of="))),
             "sed" | "gsed" | "perl" | "ruby" | "yq" if edits_in_place(words, name) => Self::All,
             "awk" | "gawk" if words.iter().any(|word| word.known() == Some("inplace")) => Self::All,
@@ -350,6 +350,7 @@ impl Writes {
                 words,
                 &["-C", "--directory", "-f", "-cf", "-czf", "-cjf", "-cJf", "-d", "cf", "czf", "--file"],
             )),
+            "7z" | "7za" | "7zr" => Self::At(following(words, &["-o"])),
             "git" => match words.first().and_then(Word::known) {
                 Some("clone" | "init" | "worktree" | "archive") => Self::All,
                 _ => Self::At(following(words, &["-o", "--output"])),

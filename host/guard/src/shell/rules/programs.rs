@@ -14,6 +14,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "sort",
         "gsort",
         "deno",
+        "npm",
+        "pnpm",
         "enable",
         "pwsh",
         "powershell",
@@ -353,6 +355,10 @@ fn starts(name: &str) -> Starts {
             ..NONE
         },
         "gdb" => Starts { words: &["shell ", "!", "python", "pipe ", "|", "source ", "call ", "make "], ..NONE },
+        "ipython" => Starts { words: &["!", "%sx", "%system", "%%bash", "%%sh"], ..NONE },
+        "npm" | "pnpm" => {
+            Starts { words: &["script-shell", "--script-shell", "node-options", "--node-options"], ..NONE }
+        }
         "deno" => Starts { words: &["http://", "https://", "npm:", "jsr:", "data:"], ..NONE },
         "enable" => Starts { short: "f", ..NONE },
         "mutt" => Starts { short: "Fe", ..NONE },
