@@ -207,8 +207,11 @@ const HERE: [&str; 48] = [
 ];
 
 fn here(dice: &mut Dice) -> String {
-    let length = 3 + dice.below(12);
-    dice.pick(&HERE[..7]).to_owned() + &(0..length).map(|_| dice.pick(&HERE)).collect::<String>()
+    let length = 2 + dice.below(9);
+    let mut text = dice.pick(&HERE[..7]).to_owned();
+    text.extend((0..length).map(|_| dice.pick(&HERE)));
+    // Most of what does not end is refused, which proves nothing.
+    text + dice.pick(&["", "\nE\n", "\nE\nF\n", "\nF\nE\n", "\nE\n)\nE\n", "\nE\np5\n"])
 }
 
 fn soup(dice: &mut Dice) -> String {
