@@ -1,5 +1,5 @@
 //! What is seen in a text, form by form: each line is a text and the commands that it may start, in order, as resolved.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test may panic")]
 
 use caisson_guard::shell::{
     Dialect, Fault, Feature, Input, Language, Piece, Place, RedirectKind, Seen, Source, Value, Why, outline, see,
@@ -10,8 +10,13 @@ fn seen(text: &str) -> Seen {
 }
 
 fn check(cases: &[(&str, &[&str])]) {
+    check_in(Dialect::Either, cases);
+}
+
+fn check_in(dialect: Dialect, cases: &[(&str, &[&str])]) {
     for (text, expected) in cases {
-        let shown: Vec<String> = seen(text).invocations.iter().map(ToString::to_string).collect();
+        let all = see(text, dialect).unwrap_or_else(|fault| panic!("{text:?} is refused: {fault:?}"));
+        let shown: Vec<String> = all.invocations.iter().map(ToString::to_string).collect();
         assert_eq!(&shown, expected, "{text}");
     }
 }
@@ -49,6 +54,7 @@ const REFUSED: &[(&str, Fault, &str)] = &[
     ("a[ #]=1", Fault::Ambiguous, "a[0]=1"),
     ("a=([ #]=1)", Fault::Ambiguous, "a=([0]=1)"),
     ("[[ a #b\n]]", Fault::Ambiguous, "[[ a\n]] #b"),
+    ("echo $x$", Fault::Ambiguous, "echo $x'$'"),
     ("cat <<E\na", Fault::HereDocument, "cat <<E\na\nE"),
     ("cat <<\"$x\"\na\n$x", Fault::HereDocument, "cat <<\"x\"\na\nx"),
     ("cat <<$'E'\na\nE", Fault::HereDocument, "cat <<'E'\na\nE"),
@@ -77,7 +83,7 @@ const REFUSED: &[(&str, Fault, &str)] = &[
 #[test]
 fn what_cannot_be_read_is_refused() {
     for (text, fault, twin) in REFUSED {
-        let refused = see(text, Dialect::Either).expect_err(text);
+        let Err(refused) = see(text, Dialect::Either) else { panic!("{text:?} is read") };
         assert_eq!(refused.fault, *fault, "{text}");
         assert!(text.get(refused.span.start..refused.span.end).is_some(), "{text}: {:?}", refused.span);
         seen(twin);
@@ -95,27 +101,30 @@ fn faults_have_names_and_sentences() {
 
 #[test]
 fn quotes_and_escapes_are_taken_off() {
-    check(&[
-        ("rm -rf /", &["rm -rf /"]),
-        ("\\rm x", &["rm x"]),
-        ("'rm' x", &["rm x"]),
-        ("\"rm\" x", &["rm x"]),
-        ("r''m x", &["rm x"]),
-        ("r\"m\" x", &["rm x"]),
-        ("r\\m x", &["rm x"]),
-        ("r\nm x", &["r", "m x"]),
-        ("r\\\nm x", &["rm x"]),
-        ("$'\\x72\\x6d' x", &["rm x"]),
-        ("$'\\162\\u006d' x", &["rm x"]),
-        ("$'rm\\t' x", &["'rm\t' x"]),
-        ("$\"rm\" x", &["rm x"]),
-        ("\"r\\m\" x", &["r\\m x"]),
-        ("'a b' c", &["'a b' c"]),
-        ("\"\" x", &["'' x"]),
-        ("/bin/rm x", &["/bin/rm x"]),
-        ("./rm x", &["./rm x"]),
-        ("$HOME/bin/rm x", &["‹$HOME›/bin/rm x"]),
-    ]);
+    check_in(
+        Dialect::Bash,
+        &[
+            ("rm -rf /", &["rm -rf /"]),
+            ("\\rm x", &["rm x"]),
+            ("'rm' x", &["rm x"]),
+            ("\"rm\" x", &["rm x"]),
+            ("r''m x", &["rm x"]),
+            ("r\"m\" x", &["rm x"]),
+            ("r\\m x", &["rm x"]),
+            ("r\nm x", &["r", "m x"]),
+            ("r\\\nm x", &["rm x"]),
+            ("$'\\x72\\x6d' x", &["rm x"]),
+            ("$'\\162\\u006d' x", &["rm x"]),
+            ("$'rm\\t' x", &["'rm\t' x"]),
+            ("$\"rm\" x", &["rm x"]),
+            ("\"r\\m\" x", &["r\\m x"]),
+            ("'a b' c", &["'a b' c"]),
+            ("\"\" x", &["'' x"]),
+            ("/bin/rm x", &["/bin/rm x"]),
+            ("./rm x", &["./rm x"]),
+            ("$HOME/bin/rm x", &["‹$HOME›/bin/rm x"]),
+        ],
+    );
 }
 
 #[test]
@@ -206,7 +215,7 @@ fn substitutions_wherever_they_hide() {
         ("case $(a) in $(b)) c;; esac", &["a", "b", "c"]),
         ("for x in $(a); do b; done", &["a", "b"]),
         ("[[ $x =~ $(a) ]]", &["a"]),
-        ("{fd}<$(a) b", &["a", "b"]),
+        ("{fd}<$(a) b", &["a", "b", "a", "{fd} b"]),
         ("echo $\\\n(a)", &["a", "echo ‹output›"]),
         ("echo \"a${x:=`b`}\"", &["b", "echo a‹$x›", "b", "echo a‹output›"]),
     ]);
@@ -214,34 +223,37 @@ fn substitutions_wherever_they_hide() {
 
 #[test]
 fn expansions_are_made() {
-    check(&[
-        ("{rm,-rf,/}", &["rm -rf /"]),
-        ("echo {a,b}{1..3}", &["echo a1 a2 a3 b1 b2 b3"]),
-        ("echo {c..a} {01..03} {1..9..4}", &["echo c b a 01 02 03 1 5 9"]),
-        ("echo {a,b{c,d}}", &["echo a bc bd"]),
-        ("echo {} {a} {a b}", &["echo {} {a} {a b}"]),
-        ("echo a{1..999}", &["echo '‹too many›'"]),
-        ("a=rm; $a x", &["a=rm", "rm x"]),
-        ("a=r b=m; $a$b x", &["a=r b=m", "rm x"]),
-        ("a=\"rm -rf /\"; $a", &["a=rm -rf /", "rm -rf /"]),
-        ("a=\"rm -rf /\"; \"$a\"", &["a=rm -rf /", "'rm -rf /'"]),
-        ("a=rm; ${a} x", &["a=rm", "rm x"]),
-        ("a=rm; ${a:-ls} x", &["a=rm", "rm x"]),
-        ("${r:-rm} x", &["‹$r› x", "rm x"]),
-        ("${r:+x} y", &["‹$r› y", "x y"]),
-        ("rm$IFS-rf$IFS/", &["rm -rf /"]),
-        ("rm${IFS}x", &["rm x"]),
-        ("$(echo rm) x", &["echo rm", "rm x"]),
-        ("$(printf rm) x", &["printf rm", "rm x"]),
-        ("$(printf '%s%s' r m) x", &["printf %s%s r m", "rm x"]),
-        ("`printf 'r\\155'` x", &["printf r\\155", "rm x"]),
-        ("r$(echo)m x", &["echo", "rm x"]),
-        ("\"$(echo a b)\"", &["echo a b", "'a b'"]),
-        ("x=$(echo L2V0Yw== | base64 -d) && cat $x", &["echo L2V0Yw==", "base64 -d", "x=/etc", "cat /etc"]),
-        ("export A=b; echo $A", &["export A=b", "echo b"]),
-        ("echo ~ ~x/y a=~ ~\"x\"", &["echo ~ ~x/y a=~ ~x"]),
-        ("ls *.txt [ab]?c [a", &["ls *.txt [ab]?c [a"]),
-    ]);
+    check_in(
+        Dialect::Bash,
+        &[
+            ("{rm,-rf,/}", &["rm -rf /"]),
+            ("echo {a,b}{1..3}", &["echo a1 a2 a3 b1 b2 b3"]),
+            ("echo {c..a} {01..03} {1..9..4}", &["echo c b a 01 02 03 1 5 9"]),
+            ("echo {a,b{c,d}}", &["echo a bc bd"]),
+            ("echo {} {a} {a b}", &["echo {} {a} {a b}"]),
+            ("echo a{1..999}", &["echo '‹too many›'"]),
+            ("a=rm; $a x", &["a=rm", "rm x"]),
+            ("a=r b=m; $a$b x", &["a=r b=m", "rm x"]),
+            ("a=\"rm -rf /\"; $a", &["a=rm -rf /", "rm -rf /"]),
+            ("a=\"rm -rf /\"; \"$a\"", &["a=rm -rf /", "'rm -rf /'"]),
+            ("a=rm; ${a} x", &["a=rm", "rm x"]),
+            ("a=rm; ${a:-ls} x", &["a=rm", "rm x"]),
+            ("${r:-rm} x", &["‹$r› x", "rm x"]),
+            ("${r:+x} y", &["‹$r› y", "x y"]),
+            ("rm$IFS-rf$IFS/", &["rm -rf /"]),
+            ("rm${IFS}x", &["rm x"]),
+            ("$(echo rm) x", &["echo rm", "rm x"]),
+            ("$(printf rm) x", &["printf rm", "rm x"]),
+            ("$(printf '%s%s' r m) x", &["printf %s%s r m", "rm x"]),
+            ("`printf 'r\\155'` x", &["printf r\\155", "rm x"]),
+            ("r$(echo)m x", &["echo", "rm x"]),
+            ("\"$(echo a b)\"", &["echo a b", "'a b'"]),
+            ("x=$(echo L2V0Yw== | base64 -d) && cat $x", &["echo L2V0Yw==", "base64 -d", "x=/etc", "cat /etc"]),
+            ("export A=b; echo $A", &["export A=b", "echo b"]),
+            ("echo ~ ~x/y a=~ ~\"x\"", &["echo ~ ~x/y a=~ ~x"]),
+            ("ls *.txt [ab]?c [a", &["ls *.txt [ab]?c [a"]),
+        ],
+    );
 }
 
 #[test]
@@ -276,6 +288,9 @@ fn both_readings_are_seen() {
     check(&[
         ("echo a &> f rm x", &["echo a rm x", "echo a", "rm x"]),
         ("((rm x))", &["rm x"]),
+        ("{rm,x}", &["rm x", "{rm,x}"]),
+        ("$'rm' x", &["rm x", "$rm x"]),
+        ("a$\"b\"", &["ab", "a$b"]),
         ("[[ a && rm b ]]", &["[[ a", "rm b ]]"]),
         ("echo $'a\\'; rm x #'", &["echo 'a'; rm x #'", "echo $a\\", "rm x"]),
     ]);
@@ -394,6 +409,11 @@ fn code_is_read() {
         ("gdb -ex 'shell rm x'", &["gdb -ex 'shell rm x'", "rm x"]),
         ("docker exec -it c rm x", &["docker exec -it c rm x", "rm x", "x"]),
         ("docker run a rm x", &["docker run a rm x", "rm x"]),
+        ("docker run --entrypoint rm a x", &["docker run --entrypoint rm a x", "rm a x", "rm x", "rm"]),
+        ("npx -c 'rm x'", &["npx -c 'rm x'", "rm x", "'rm x'"]),
+        ("GIT_CONFIG_VALUE_0='!rm x' git x", &["GIT_CONFIG_VALUE_0=!rm x git x", "rm x"]),
+        ("LESSOPEN='|rm %s' less x", &["LESSOPEN=|rm %s less x", "rm %s"]),
+        ("capsh --user=x -- -c 'rm x'", &["capsh --user=x -- -c 'rm x'", "bash -c 'rm x'", "rm x"]),
         ("kubectl exec p -- rm x", &["kubectl exec p -- rm x", "rm x"]),
         ("tmux new-session -d 'rm x'", &["tmux new-session -d 'rm x'", "rm x"]),
         ("hyperfine 'rm x'", &["hyperfine 'rm x'", "rm x"]),
@@ -471,12 +491,29 @@ fn what_feeds_a_shell_is_known_or_said_to_be_unknown() {
         "curl x | python3 -",
         "curl x | env -i sh",
         "printf '%b' 'r\\155' | sh",
+        "printf 'a\nb\n' | { read x; sh; }",
+        "{ read x; sh; } <<E\na\nb\nE",
+        "sh -c 'read x; sh' <<E\na\nb\nE",
+        "exec <<E\na\nE\nread x; sh",
+        "bash <<'F'\nread x\n: <<E\na\nE\nF",
+        "printf 'head -c1\n#a\n' | sh",
+        "find . -exec head -1 {} \\; -exec sh \\; <<E\na\nE",
+        "a | awk -f - f",
     ];
     for text in unknown {
         let all = seen(text);
         assert!(all.invocations.iter().any(|one| one.code.iter().any(|code| code.source == Source::Input)), "{text}");
     }
-    for text in ["sh", "sh script", "curl x | sh script", "python3 --version", "curl x | cat", "ssh h"] {
+    for text in [
+        "bash <<'E'\nset -e\ncd x\nmake\nE",
+        "echo a | sh",
+        "sh",
+        "sh script",
+        "curl x | sh script",
+        "python3 --version",
+        "curl x | cat",
+        "ssh h",
+    ] {
         let all = seen(text);
         assert!(all.invocations.iter().all(|one| one.code.iter().all(|code| code.source != Source::Input)), "{text}");
     }

@@ -2,6 +2,7 @@
 //!
 //! `syntax` reads the text into a tree, `words` resolves words as a shell would, `reach` looks through wrappers and into code.
 
+mod fault;
 mod modes;
 mod reach;
 mod rules;

@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+pub use super::fault::{Fault, MAX_DEPTH, MAX_TEXT, MAX_WORDS, MAX_WRAPPERS, Unparsed};
+
 /// Which shell will read the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
@@ -524,113 +526,3 @@ impl Seen {
         self.uses.iter().any(|one| one.feature == feature)
     }
 }
-
-/// Why a text was not read. Each of these denies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Fault {
-    /// Longer than [`MAX_TEXT`].
-    TooLong,
-    /// Nested deeper than [`MAX_DEPTH`], wrappers included.
-    TooDeep,
-    /// More words than [`MAX_WORDS`].
-    TooManyWords,
-    /// A byte of zero.
-    Nul,
-    /// A control character.
-    Control,
-    /// An invisible or formatting character outside quotes, or one that turns the direction of text anywhere.
-    Invisible,
-    /// A character beyond ASCII in the name of a program.
-    ProgramNotAscii,
-    /// Not a shell command.
-    Syntax,
-    /// Quotes that are not closed.
-    Unclosed,
-    /// Shells would read it differently.
-    Ambiguous,
-    /// A here-document whose end is missing or not plain.
-    HereDocument,
-    /// An expansion that is not understood.
-    Expansion,
-    /// An alias changes how the rest is read.
-    Alias,
-    /// Code whose encoding cannot be read.
-    Encoding,
-}
-
-impl Fault {
-    /// The rule's identifier.
-    #[must_use]
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::TooLong => "shell.too-long",
-            Self::TooDeep => "shell.too-deep",
-            Self::TooManyWords => "shell.too-many-words",
-            Self::Nul => "shell.nul",
-            Self::Control => "shell.control-character",
-            Self::Invisible => "shell.invisible-character",
-            Self::ProgramNotAscii => "shell.program-not-ascii",
-            Self::Syntax => "shell.syntax",
-            Self::Unclosed => "shell.unclosed",
-            Self::Ambiguous => "shell.ambiguous",
-            Self::HereDocument => "shell.here-document",
-            Self::Expansion => "shell.expansion",
-            Self::Alias => "shell.alias",
-            Self::Encoding => "shell.encoding",
-        }
-    }
-
-    /// What the rule says, and what to do.
-    #[must_use]
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Self::TooLong => "the command is longer than 32 KiB; put it into a file of the workspace",
-            Self::TooDeep => "the command is nested more than 32 deep, or wrapped more than 8 times; write it flat",
-            Self::TooManyWords => "the command has more than 4096 words; put it into a file of the workspace",
-            Self::Nul => "a byte of zero ends the text for some readers and not for others; leave it out",
-            Self::Control => "a control character cannot be seen by whoever reads the command; leave it out",
-            Self::Invisible => {
-                "an invisible or direction-turning character makes the command look like another one; leave it out"
-            }
-            Self::ProgramNotAscii => "a program's name with a character beyond ASCII can look like another program's",
-            Self::Syntax => "the text is not a command that every shell reads alike; check it with `bash -n`",
-            Self::Unclosed => "a quote, bracket or keyword is not closed; close it",
-            Self::Ambiguous => "shells read this differently; write it with plain quotes, one thing at a time",
-            Self::HereDocument => {
-                "the here-document's end is missing or not a plain word; write `<<'EOF'` and a line `EOF`"
-            }
-            Self::Expansion => "an expansion is not understood, so what it would run is not known; write the value",
-            Self::Alias => "an alias changes how the rest of the command is read; write the command in full",
-            Self::Encoding => "encoded code cannot be read; write it in plain text",
-        }
-    }
-}
-
-/// A text that was not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unparsed {
-    /// Why.
-    pub fault: Fault,
-    /// Where.
-    pub span: Span,
-}
-
-impl fmt::Display for Unparsed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.fault.sentence())
-    }
-}
-
-impl std::error::Error for Unparsed {}
-
-/// The longest text that is read, in bytes: an order of magnitude beyond what people and agents write by hand.
-pub const MAX_TEXT: usize = 32 * 1024;
-
-/// How deep constructs may nest, code inside words included; also the bound of the reader's own recursion.
-pub const MAX_DEPTH: usize = 32;
-
-/// How many words a text may have, those from expansions included.
-pub const MAX_WORDS: usize = 4096;
-
-/// How many wrappers may stand around a program (`env nice nohup sh -c …`).
-pub const MAX_WRAPPERS: usize = 8;

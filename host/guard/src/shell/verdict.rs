@@ -1,8 +1,10 @@
 //! From a command and the settings to a decision.
 
 use super::modes::{self, Ask, Mode, Remember, Setting};
-use super::rules::{self, Look, Rule, look::Folders};
-use super::{Group, Seen, Span, Unparsed, see};
+use super::rules::look::{self, Folders};
+use super::rules::written::{Ran, What};
+use super::rules::{self, Look, Rule};
+use super::{Fault, Group, Language, Seen, Span, Unparsed, see};
 use std::fmt;
 
 /// Whether a command may run.
@@ -144,30 +146,64 @@ pub fn scan(text: &str, setting: &Setting) -> Verdict {
 /// Judges what was already seen of a text, for whoever needs both.
 #[must_use]
 pub fn judge(text: &str, seen: &Seen, setting: &Setting) -> Verdict {
+    match inspect(seen, setting, 0) {
+        Some(Finding::Denied(reason)) => Verdict::deny(text, reason),
+        Some(Finding::Install(reason)) => install(text, seen, setting, reason),
+        None => by_mode(text, seen, setting),
+    }
+}
+
+/// How deep scripts that write scripts are followed.
+const MOST_SCRIPTS: usize = 2;
+
+/// What was found against a command.
+enum Finding {
+    Denied(Reason),
+    /// Only installing is denied, which may be asked for.
+    Install(Reason),
+}
+
+/// All that is denied whatever the mode, scripts that the command writes and runs included.
+fn inspect(seen: &Seen, setting: &Setting, depth: usize) -> Option<Finding> {
+    with_looks(seen, setting, |looks| {
+        if let Some(reason) = looks.iter().find_map(|look| always(setting, look)) {
+            return Some(Finding::Denied(reason));
+        }
+        let found = broken(looks, setting);
+        if matches!(found, Some(Finding::Denied(_))) {
+            return found;
+        }
+        scripts(looks, setting, depth).or(found)
+    })
+}
+
+fn with_looks<T>(seen: &Seen, setting: &Setting, judge: impl FnOnce(&[Look<'_>]) -> T) -> T {
     let names: Vec<String> =
         seen.invocations.iter().map(|one| one.name().map(rules::known_as).unwrap_or_default()).collect();
-    let mut folders = vec![Folders::new(setting.paths.workspace())];
-    for one in &seen.invocations {
-        let mut next = folders.last().cloned().unwrap_or_else(|| Folders::new("/"));
-        next.follow(one);
-        folders.push(next);
+    let folders = Folders::along(setting.paths.workspace(), &seen.invocations);
+    judge(&look::all(seen, &names, &folders))
+}
+
+/// Shell scripts that were written by the command itself are judged like commands.
+fn scripts(looks: &[Look<'_>], setting: &Setting, depth: usize) -> Option<Finding> {
+    let mut install = None;
+    for look in looks {
+        let Some(Ran { what: What::Text(text, _), language: Language::Shell, span }) = &look.ran else { continue };
+        if depth >= MOST_SCRIPTS {
+            let fault = Unparsed { fault: Fault::TooDeep, span: *span };
+            return Some(Finding::Denied(Reason::unparsed(fault)));
+        }
+        let found = match see(text, setting.dialect) {
+            Ok(seen) => inspect(&seen, setting, depth + 1),
+            Err(fault) => Some(Finding::Denied(Reason::unparsed(fault))),
+        };
+        match found {
+            Some(Finding::Denied(reason)) => return Some(Finding::Denied(Reason { span: *span, ..reason })),
+            Some(Finding::Install(reason)) => install = Some(Finding::Install(Reason { span: *span, ..reason })),
+            None => {}
+        }
     }
-    let looks: Vec<Look<'_>> = seen
-        .invocations
-        .iter()
-        .zip(&names)
-        // Folders after the invocation: `git -C d` is judged in `d` too.
-        .zip(folders.iter().skip(1))
-        .map(|((one, name), folders)| Look::new(one, seen, name, folders))
-        .collect();
-    if let Some(reason) = looks.iter().find_map(|look| always(setting, look)) {
-        return Verdict::deny(text, reason);
-    }
-    match broken(&looks, setting) {
-        Some(Broken::Denied(rule, span)) => Verdict::deny(text, Reason::of(rule, span)),
-        Some(Broken::Install(rule, span)) => install(text, seen, setting, Reason::of(rule, span)),
-        None => by_mode(text, seen, &looks, setting),
-    }
+    install
 }
 
 /// The rules that no switch turns off.
@@ -189,15 +225,8 @@ fn always(setting: &Setting, look: &Look<'_>) -> Option<Reason> {
     None
 }
 
-/// The rule that decides about the groups.
-enum Broken {
-    Denied(&'static Rule, Span),
-    /// Only installing is denied, which may be asked for.
-    Install(&'static Rule, Span),
-}
-
 /// The first rule that is broken; one about installing only where no other is.
-fn broken(looks: &[Look<'_>], setting: &Setting) -> Option<Broken> {
+fn broken(looks: &[Look<'_>], setting: &Setting) -> Option<Finding> {
     let mut install = None;
     for look in looks {
         for (rule, span) in rules::broken(look) {
@@ -205,9 +234,9 @@ fn broken(looks: &[Look<'_>], setting: &Setting) -> Option<Broken> {
                 continue;
             }
             if rule.group != Group::PackageInstall {
-                return Some(Broken::Denied(rule, span));
+                return Some(Finding::Denied(Reason::of(rule, span)));
             }
-            install.get_or_insert(Broken::Install(rule, span));
+            install.get_or_insert_with(|| Finding::Install(Reason::of(rule, span)));
         }
     }
     install
@@ -233,9 +262,9 @@ fn ask(text: &str, seen: &Seen, setting: &Setting, reason: Reason) -> Verdict {
     Verdict { decision: Decision::Ask, remember: remember.unwrap_or_default(), ..Verdict::deny(text, reason) }
 }
 
-fn by_mode(text: &str, seen: &Seen, looks: &[Look<'_>], setting: &Setting) -> Verdict {
+fn by_mode(text: &str, seen: &Seen, setting: &Setting) -> Verdict {
     if let Mode::Allowlist(list) = &setting.mode
-        && let Err(miss) = modes::check_allowlist(list, seen, looks)
+        && let Err(miss) = with_looks(seen, setting, |looks| modes::check_allowlist(list, seen, looks))
     {
         let reason = missed(miss);
         let may_ask =

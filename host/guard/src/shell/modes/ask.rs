@@ -21,14 +21,16 @@ pub enum Ask {
 pub struct Remember {
     /// The program as written, folders included: `./tool` is not `tool`. Whoever stores it resolves it first.
     pub program: String,
-    /// The wrappers around it, outermost first, then options, subcommand and code as they are, and `*` for other arguments.
+    /// The wrappers around it, outermost first, then options, subcommand, code and hosts of addresses as
+    /// they are, and `*` for other arguments.
     pub shape: String,
 }
 
 /// What an approval would be remembered by; nothing where a part is not known before the command runs, so that it can only
 /// be approved once.
 pub(crate) fn remember(seen: &Seen) -> Option<Vec<Remember>> {
-    let wraps = |index: usize| seen.invocations.iter().any(|one| one.via.iter().any(|via| via.invocation == index));
+    let wrappers: BTreeSet<usize> =
+        seen.invocations.iter().flat_map(|one| &one.via).map(|via| via.invocation).collect();
     let mut found = Vec::new();
     for (index, one) in seen.invocations.iter().enumerate() {
         if one.program.is_none() {
@@ -40,7 +42,7 @@ pub(crate) fn remember(seen: &Seen) -> Option<Vec<Remember>> {
         if !one.redirects.is_empty() || !one.assignments.is_empty() {
             return None;
         }
-        if !wraps(index) {
+        if !wrappers.contains(&index) {
             found.push(Remember { program: one.program.as_ref()?.known()?.to_owned(), shape: shape(one, seen)? });
         }
     }
@@ -107,13 +109,13 @@ fn shape(one: &Invocation, seen: &Seen) -> Option<String> {
     let mut open = false;
     for word in &one.args {
         let text = word.known()?;
-        if code(word) {
+        let is_operand = !code(word) && !text.starts_with('-');
+        if !is_operand || subcommand {
             parts.push(text.to_owned());
-        } else if text.starts_with('-') {
-            parts.push(text.to_owned());
-        } else if subcommand {
-            subcommand = false;
-            parts.push(text.to_owned());
+            subcommand &= !is_operand;
+        } else if let Some((scheme, rest)) = text.split_once("://") {
+            let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+            parts.push(format!("{scheme}://{host}/*"));
         } else {
             // Any number of other arguments reads the same.
             open = true;

@@ -1,7 +1,7 @@
 //! Paths that no command may name: the gateway's own data.
 
 use crate::shell::rules::look::{Folders, Look};
-use crate::shell::rules::{places, places::may_be_within};
+use crate::shell::rules::steps;
 use crate::shell::{Language, Span};
 
 /// Denied paths and the exceptions from them.
@@ -30,7 +30,7 @@ impl PathDeny {
             let known = paths.iter().map(|path| path.trim()).filter(|path| !path.is_empty());
             known.map(Place::read).collect()
         };
-        Self { denied: places(denied), exempt: places(exempt), workspace: places::resolve(workspace, "/") }
+        Self { denied: places(denied), exempt: places(exempt), workspace: steps::resolve(workspace, "/") }
     }
 
     /// Where commands start.
@@ -42,7 +42,7 @@ impl PathDeny {
     /// Whether a path (absolute, or from `~`) is denied, exemptions aside.
     fn denies(&self, path: &str) -> bool {
         self.denied.iter().any(|place| match place {
-            Place::At(denied) => may_be_within(path, denied),
+            Place::At(denied) => steps::may_be_within(path, denied),
             Place::Steps(steps) => has_run(path, steps),
         })
     }
@@ -52,9 +52,9 @@ impl PathDeny {
         self.exempt.iter().any(|place| match place {
             Place::At(exempt) => surely_within(path, exempt),
             Place::Steps(steps) => {
-                surely_within(path, &places::resolve(steps, &self.workspace))
+                surely_within(path, &steps::resolve(steps, &self.workspace))
                     || self.denied.iter().any(|denied| match denied {
-                        Place::At(denied) => surely_within(path, &places::resolve(steps, denied)),
+                        Place::At(denied) => surely_within(path, &steps::resolve(steps, denied)),
                         Place::Steps(denied) => {
                             steps.strip_prefix(denied.as_str()).is_some_and(|rest| rest.starts_with('/'))
                                 && has_run(path, steps)
@@ -67,27 +67,26 @@ impl PathDeny {
     /// Whether a folder holds a denied path and lies outside of the workspace.
     fn holds(&self, folder: &str) -> bool {
         let inside = self.workspace != "/" && surely_within(folder, &self.workspace);
-        !inside && self.denied.iter().any(|place| matches!(place, Place::At(denied) if places::within(denied, folder)))
+        !inside && self.denied.iter().any(|place| matches!(place, Place::At(denied) if steps::within(denied, folder)))
     }
 }
 
 impl Place {
     fn read(path: &str) -> Self {
         if path.starts_with(['/', '~']) {
-            Self::At(places::resolve(path, "/"))
+            Self::At(steps::resolve(path, "/"))
         } else {
-            Self::Steps(places::resolve(path, "").trim_start_matches('/').to_owned())
+            Self::Steps(steps::resolve(path, "").trim_start_matches('/').to_owned())
         }
     }
 }
 
 /// Whether the steps of `run` stand side by side in a path.
 fn has_run(path: &str, run: &str) -> bool {
-    let steps: Vec<&str> = run.split('/').collect();
-    places::has_steps(path, &steps)
+    steps::has_steps(path, run)
 }
 
-/// As [`places::within`], for what is known only: a pattern or an unknown part is never surely anywhere.
+/// As [`steps::within`], for what is known only: a pattern or an unknown part is never surely anywhere.
 fn surely_within(path: &str, place: &str) -> bool {
     path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || place == "/")
 }
@@ -107,7 +106,7 @@ pub(crate) fn check(deny: &PathDeny, look: &Look<'_>, folders: &Folders) -> Opti
     let recursive = RECURSIVE.contains(&look.name);
     for named in &look.named {
         // Wherever `cd` may have gone, and the workspace.
-        let path = places::resolve(&named.path, &folders.workspace);
+        let path = steps::resolve(&named.path, &folders.workspace);
         let climbs = named.written.split('/').any(|step| step == "..");
         if climbs && passes(deny, &named.written, folders) {
             return Some(named.span);
@@ -161,7 +160,7 @@ fn in_text(deny: &PathDeny, look: &Look<'_>, folders: &Folders) -> Option<Span> 
                 .filter_map(|one| matches!(one.kind, crate::shell::RedirectKind::HereString).then_some(&one.target)),
         )
         .find(|word| {
-            let text = places::text_of(word, &folders.workspace);
+            let text = steps::text_of(word, &folders.workspace);
             let breaks = |c: char| {
                 c.is_whitespace()
                     || matches!(
@@ -170,7 +169,7 @@ fn in_text(deny: &PathDeny, look: &Look<'_>, folders: &Folders) -> Option<Span> 
                     )
             };
             text.split(breaks).filter(|part| part.contains('/') || part.contains('.')).any(|part| {
-                let path = places::resolve(part, &folders.workspace);
+                let path = steps::resolve(part, &folders.workspace);
                 deny.denies(&path) && (part.contains("..") || !deny.exempts(&path))
             })
         })

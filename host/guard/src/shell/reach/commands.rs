@@ -79,7 +79,7 @@ impl Scan {
         cx: &Context<'_>,
     ) -> Result<Option<String>, Unparsed> {
         self.note(cx, if place == Place::Process { "process" } else { "substitution" }, String::new);
-        let mut cx = cx.clone();
+        let mut cx = cx.shared();
         cx.place = place;
         cx.level += 1;
         cx.depth += 1;
@@ -141,7 +141,7 @@ impl Scan {
         if let ([program], Some(stdin)) = (argv.as_slice(), &stdin)
             && program.basename() == Some("exec")
         {
-            self.moved = Some(stdin.clone());
+            self.moved = Some(super::shared(stdin.clone()));
         }
         let mut argv = argv.into_iter();
         let invocation = Invocation {
@@ -160,15 +160,8 @@ impl Scan {
         self.push(invocation, cx)
     }
 
-    /// The standard input of the commands around. A long text that many commands share is only given to the first ones.
-    fn inherited(&mut self, cx: &Context<'_>) -> Input {
-        if let Input::Text(word) = &cx.stdin {
-            let length = word.literals().map(str::len).sum::<usize>();
-            if length > self.budget {
-                return Input::Pipe(Vec::new());
-            }
-            self.budget -= length;
-        }
+    /// The standard input of the commands around.
+    fn inherited(&self, cx: &Context<'_>) -> Input {
         match (&cx.stdin, &self.moved) {
             (Input::Inherited, Some(moved)) => moved.clone(),
             (stdin, _) => stdin.clone(),
@@ -248,6 +241,7 @@ impl Scan {
         if let Compound::Function(name) = kind {
             inside.place = Place::Function(name.clone());
         }
+        inside = inside.shared();
         if matches!(kind, Compound::Function(_) | Compound::Coprocess) {
             // Whoever calls it, or writes to its pipe, decides what it reads.
             inside = inside.fed();

@@ -2,6 +2,7 @@
 
 mod commands;
 mod interpreters;
+mod languages;
 mod options;
 mod prefixes;
 mod remote;
@@ -70,6 +71,12 @@ pub(super) struct Context<'s> {
 }
 
 impl<'s> Context<'s> {
+    /// The same context for commands that read one after another: once the first has read a part, nobody knows what the text is
+    /// that the next one gets.
+    pub(super) fn shared(&self) -> Context<'s> {
+        Context { stdin: shared(self.stdin.clone()), piped: None, ..self.clone() }
+    }
+
     /// The same context, fed by somebody who is not known.
     pub(super) fn fed(&self) -> Context<'s> {
         Context { stdin: Input::Pipe(Vec::new()), piped: None, ..self.clone() }
@@ -78,6 +85,14 @@ impl<'s> Context<'s> {
     /// The span to show for something of this text.
     pub(super) fn span(&self, span: Span) -> Span {
         self.outer.unwrap_or(span)
+    }
+}
+
+/// A standard input that several commands read.
+fn shared(stdin: Input) -> Input {
+    match stdin {
+        Input::Text(_) => Input::Pipe(Vec::new()),
+        other => other,
     }
 }
 

@@ -14,7 +14,14 @@ pub(super) struct Prefix {
 }
 
 /// Wrappers that have few options or none, so that an option that is not known is followed both ways.
-const PLAIN: [&str; 46] = [
+const PLAIN: [&str; 53] = [
+    "noglob",
+    "nocorrect",
+    "sshpass",
+    "daemonize",
+    "flatpak-spawn",
+    "systemd-nspawn",
+    "distrobox-enter",
     "nohup",
     "builtin",
     "busybox",
@@ -64,8 +71,8 @@ const PLAIN: [&str; 46] = [
 ];
 
 /// Wrappers with one operand before the program.
-const SKIP_ONE: [&str; 10] =
-    ["faketime", "su-exec", "gosu", "setuidgid", "envdir", "envuidgid", "taskset", "chrt", "ltrace-to", "chpst-user"];
+const SKIP_ONE: [&str; 9] =
+    ["faketime", "su-exec", "gosu", "setuidgid", "envdir", "envuidgid", "taskset", "chrt", "repeat"];
 
 /// How a program that starts another one is called; none where it is no such program.
 pub(super) fn prefix(name: &str) -> Option<Prefix> {
@@ -260,9 +267,11 @@ pub(super) fn subcommand(name: &str) -> &'static [&'static [&'static str]] {
         | "chamber" => &[&["exec"], &["x"], &["dlx"]],
         "perf" => &[&["stat"], &["record"], &["trace"]],
         "git" => &[&["bisect", "run"]],
+        "ip" => &[&["netns", "exec"]],
+        "toolbox" | "distrobox" => &[&["run"], &["enter"]],
         "nix" => &[&["develop", "-c"], &["develop", "--command"], &["shell", "-c"], &["run"]],
         "kubectl" | "oc" => &[&["exec"], &["run"], &["debug"]],
-        "docker" | "podman" | "nerdctl" | "lxc" | "lxc-attach" | "crictl" => &[
+        "docker" | "podman" | "nerdctl" | "lxc" | "incus" | "lxc-attach" | "crictl" => &[
             &["exec"],
             &["run"],
             &["create"],

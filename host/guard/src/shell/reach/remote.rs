@@ -51,28 +51,18 @@ impl Scan {
             "xargs" | "gxargs" => self.xargs(index, args, cx)?,
             "parallel" | "sem" => self.parallel(index, args, cx)?,
             "ssh" | "autossh" | "slogin" | "mosh" => self.ssh(index, args, cx)?,
-            "scp" | "sftp" => self.named(index, args, &SSH, &["S", "o"], cx)?,
-            "rsync" => {
-                let options = Options { values: "eBTfM", long_values: &["rsh", "rsync-path"], ..Options::default() };
-                self.named(index, args, &options, &["e", "rsh", "rsync-path"], cx)?;
-            }
             "tar" | "gtar" | "bsdtar" => self.tar(index, args, cx)?,
             "su" | "runuser" | "sg" => self.su(name, index, args, cx)?,
             "watch" => self.watch(index, args, cx)?,
-            "script" | "nix-shell" => {
-                let options = Options {
-                    flags: "aefq",
-                    values: "cEImBOoTtpPA",
-                    long_values: &["command", "run", "packages"],
-                    ..Options::default()
-                };
-                self.named(index, args, &options, &["c", "command", "run"], cx)?;
+            "capsh" => {
+                let at = args.iter().position(|arg| arg.known() == Some("--"));
+                let shell = args.first().map(|first| Word::known_text("bash", first.span));
+                let rest = at.and_then(|at| args.get(at + 1..)).unwrap_or_default();
+                self.start(index, shell.into_iter().chain(rest.iter().cloned()).collect(), cx)?;
             }
             "flock" => return self.flock(index, args, cx).map(|()| false),
             "env" => return self.split_string(index, args, cx),
             "git" => return self.git(index, args, cx).map(|()| false),
-            "sort" => self.named(index, args, &long(&["compress-program"]), &["compress-program"], cx)?,
-            "split" => self.named(index, args, &long(&["filter"]), &["filter"], cx)?,
             "hyperfine" => {
                 for code in args.iter().filter(|arg| !arg.prefix().starts_with('-')).take(16) {
                     self.shell_code(index, code.clone(), self.dialect, Input::Inherited, cx)?;
@@ -80,11 +70,13 @@ impl Scan {
             }
             "tmux" | "screen" | "xterm" | "gnome-terminal" | "konsole" => self.terminal(index, args, cx)?,
             "make" | "gmake" => self.make(index, args, cx)?,
-            "ansible" | "ansible-console" => self.named(index, args, &options("aMmiefu"), &["a"], cx)?,
-            "at" | "batch" => {
-                self.shell_input(index, self.dialect, cx)?;
+            "at" | "batch" => self.shell_input(index, self.dialect, cx)?,
+            _ => {
+                if let Some((options, names)) = code_options(name) {
+                    self.named(index, args, &options, names, cx)?;
+                }
+                return Ok(false);
             }
-            _ => return Ok(false),
         }
         Ok(true)
     }
@@ -334,8 +326,23 @@ fn options(values: &'static str) -> Options {
     Options { values, ..Options::default() }
 }
 
-fn long(long_values: &'static [&'static str]) -> Options {
-    Options { long_values, ..Options::default() }
+/// Programs of which some options are shell code: all options that have a value, and those that are code.
+fn code_options(name: &str) -> Option<(Options, &'static [&'static str])> {
+    let with = |values, long_values| Options { values, long_values, ..Options::default() };
+    Some(match name {
+        "scp" | "sftp" => (SSH, &["S", "o"]),
+        "rsync" => (with("eBTfM", &["rsh", "rsync-path"]), &["e", "rsh", "rsync-path"]),
+        "script" | "nix-shell" => {
+            let options = Options { flags: "aefq", ..with("cEImBOoTtpPA", &["command", "run", "packages"]) };
+            (options, &["c", "command", "run"])
+        }
+        "npx" | "bunx" | "npm" => (with("cp", &["call", "package"]), &["c", "call"]),
+        "vagrant" | "gcloud" => (with("c", &["command"]), &["c", "command"]),
+        "sort" => (with("", &["compress-program"]), &["compress-program"]),
+        "split" => (with("", &["filter"]), &["filter"]),
+        "ansible" | "ansible-console" => (options("aMmiefu"), &["a"]),
+        _ => return None,
+    })
 }
 
 /// The command of `ssh -o ProxyCommand=…` and its kin.

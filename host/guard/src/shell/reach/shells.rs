@@ -10,6 +10,10 @@ use crate::shell::words::decode_base64;
 const SHELLS: [&str; 14] =
     ["sh", "bash", "dash", "ash", "zsh", "ksh", "ksh93", "mksh", "pdksh", "oksh", "rbash", "rksh", "posh", "yash"];
 
+/// Programs that take a part of standard input and leave the rest to whoever reads next.
+const PART_READERS: [&str; 12] =
+    ["read", "mapfile", "readarray", "head", "tail", "dd", "sed", "line", "od", "xxd", "cut", "busybox"];
+
 /// Shells of another language.
 const OTHER_SHELLS: [&str; 10] = ["fish", "csh", "tcsh", "nu", "nushell", "xonsh", "elvish", "rc", "es", "oil"];
 
@@ -215,12 +219,27 @@ impl Scan {
     pub(super) fn shell_input(&mut self, index: usize, dialect: Dialect, cx: &Context<'_>) -> Result<(), Unparsed> {
         match self.input_text(index, cx) {
             Some(Source::Text(text)) if text.known().is_some() => {
+                let lines = text.known().is_some_and(|text| text.trim_end().contains('\n'));
+                let start = self.invocations.len();
                 self.shell_code(index, text, dialect, Input::Inherited, cx)?;
+                if lines && self.reads_on(start) {
+                    self.code(index, Language::Shell, Source::Input);
+                }
             }
             Some(source) => self.code(index, Language::Shell, source),
             None => {}
         }
         Ok(())
+    }
+
+    /// Whether any invocation since `start` reads a part of the very text that it stands in: the shell then goes on with what
+    /// is left, which may be in the midst of what was a quote, a comment or a here-document.
+    fn reads_on(&self, start: usize) -> bool {
+        self.invocations.get(start..).unwrap_or_default().iter().any(|one| {
+            one.stdin == Input::Inherited
+                && one.program.is_some()
+                && (!one.code.is_empty() || one.name().is_none_or(|name| PART_READERS.contains(&name)))
+        })
     }
 
     /// What a program reads from standard input as code; none where nobody feeds it.

@@ -23,7 +23,9 @@ impl Scan {
             };
             let length = rest.iter().enumerate().find_map(gap).unwrap_or(rest.len());
             let words = rest.get(..length).unwrap_or_default().iter().map(|word| with_gaps(word, "{}")).collect();
-            self.start(index, words, cx)?;
+            let cx = cx.shared();
+            let stdin = super::shared(self.stdin_of(index));
+            self.start_with(index, words, Vec::new(), stdin, cx.span(arg.span), &cx)?;
             at += length;
         }
         Ok(())

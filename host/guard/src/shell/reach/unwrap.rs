@@ -157,8 +157,24 @@ impl Scan {
         if let Some(at) = rest.iter().position(|word| word.known() == Some("--")) {
             return self.start(index, rest.get(at + 1..).unwrap_or_default().to_vec(), cx);
         }
-        let container =
-            matches!(name, "docker" | "podman" | "nerdctl" | "kubectl" | "oc" | "lxc" | "lxc-attach" | "crictl");
+        // The first operand is a container, an image, a folder or a profile.
+        let container = matches!(
+            name,
+            "docker"
+                | "podman"
+                | "nerdctl"
+                | "kubectl"
+                | "oc"
+                | "lxc"
+                | "incus"
+                | "lxc-attach"
+                | "crictl"
+                | "ip"
+                | "direnv"
+                | "aws-vault"
+                | "chamber"
+                | "distrobox"
+        );
         let operands = rest.iter().enumerate().filter(|(_, word)| !word.prefix().starts_with('-')).map(|(at, _)| at);
         // Values of options look like operands: each of the first few may be the program.
         let dashed = rest.iter().take(12).any(|word| word.prefix().starts_with('-'));
@@ -168,10 +184,16 @@ impl Scan {
             (false, true) => (0, 4),
             (false, false) => (0, 1),
         };
+        let entry = entry_point(rest);
         for at in operands.skip(skip).take(take).collect::<Vec<_>>() {
-            self.start(index, rest.get(at..).unwrap_or_default().to_vec(), cx)?;
+            let words = rest.get(at..).unwrap_or_default();
+            self.start(index, entry.iter().chain(words).cloned().collect(), cx)?;
         }
-        Ok(())
+        // With an entry point, the words behind the image are only its arguments.
+        match entry {
+            Some(entry) => self.start(index, vec![entry], cx),
+            None => Ok(()),
+        }
     }
 
     /// Values of variables that programs run.
@@ -189,8 +211,16 @@ impl Scan {
                 if assignment.value.literals().any(|text| text.contains("$(") || text.contains('`')) {
                     return Err(Unparsed { fault: Fault::Expansion, span: assignment.span });
                 }
-            } else if COMMAND_VARIABLES.contains(&name) {
-                self.shell_code(index, assignment.value.clone(), self.dialect, Input::Inherited, cx)?;
+            } else if matches!(name, "LESSOPEN" | "LESSCLOSE") {
+                let text = assignment.value.known().map(|text| text.trim_start_matches(['|', '-']).to_owned());
+                let code =
+                    text.map_or_else(|| assignment.value.clone(), |text| Word::known_text(text, assignment.span));
+                self.shell_code(index, code, self.dialect, Input::Inherited, cx)?;
+            } else if COMMAND_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_") {
+                let text = assignment.value.known().and_then(|text| text.strip_prefix('!'));
+                let code =
+                    text.map_or_else(|| assignment.value.clone(), |text| Word::known_text(text, assignment.span));
+                self.shell_code(index, code, self.dialect, Input::Inherited, cx)?;
             }
         }
         Ok(())
@@ -245,7 +275,7 @@ impl Scan {
             return Err(Unparsed { fault: Fault::Expansion, span });
         }
         inside.outer = Some(span);
-        inside.stdin = stdin;
+        inside.stdin = super::shared(stdin);
         inside.piped = None;
         let inside = Context { bodies: &script.bodies, ..inside };
         let braces = std::mem::replace(&mut self.braces, dialect != Dialect::Posix);
@@ -281,6 +311,17 @@ pub(super) fn no_renaming(name: &str, span: Span) -> Result<(), Unparsed> {
         return Err(Unparsed { fault: Fault::Alias, span });
     }
     Ok(())
+}
+
+/// The program of `--entrypoint`.
+fn entry_point(words: &[Word]) -> Option<Word> {
+    let at = words.iter().position(|word| word.prefix().starts_with("--entrypoint"))?;
+    let option = words.get(at)?;
+    match option.known().and_then(|text| text.strip_prefix("--entrypoint=")) {
+        Some(program) => Some(Word::known_text(program, option.span)),
+        None if option.known() == Some("--entrypoint") => words.get(at + 1).cloned(),
+        None => Some(Word::unknown(Why::Limit, false, option.span)),
+    }
 }
 
 /// Where the words behind these words begin; options may stand between.

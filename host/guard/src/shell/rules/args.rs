@@ -62,7 +62,7 @@ impl<'a> Args<'a> {
         self.take().map(|word| Given { text: word.prefix(), whole: word.known().is_some(), word })
     }
 
-    fn from_cluster(&mut self, letters: &'a str, word: &'a Word) -> Option<Arg<'a>> {
+    fn next_in_cluster(&mut self, letters: &'a str, word: &'a Word) -> Option<Arg<'a>> {
         let letter = letters.chars().next()?;
         let rest = letters.get(letter.len_utf8()..).unwrap_or_default();
         let whole = word.known().is_some();
@@ -75,7 +75,7 @@ impl<'a> Args<'a> {
         Some(Arg::Short(letter, None, word))
     }
 
-    fn from_long(&mut self, text: &'a str, word: &'a Word) -> Arg<'a> {
+    fn long_option(&mut self, text: &'a str, word: &'a Word) -> Arg<'a> {
         if let Some((name, value)) = text.split_once('=') {
             let given = Given { text: value, whole: word.known().is_some(), word };
             return Arg::Long(name, Some(given), word);
@@ -91,7 +91,7 @@ impl<'a> Iterator for Args<'a> {
 
     fn next(&mut self) -> Option<Arg<'a>> {
         if let Some((letters, word)) = self.cluster.take()
-            && let Some(arg) = self.from_cluster(letters, word)
+            && let Some(arg) = self.next_in_cluster(letters, word)
         {
             return Some(arg);
         }
@@ -105,10 +105,10 @@ impl<'a> Iterator for Args<'a> {
                 self.ended = true;
                 self.next()
             }
-            (Some(name), _) => Some(self.from_long(name, word)),
+            (Some(name), _) => Some(self.long_option(name, word)),
             (None, Some("")) if word.known().is_some() => Some(Arg::Operand(word)),
             (None, Some("")) => Some(Arg::Open(word)),
-            (None, Some(letters)) => self.from_cluster(letters, word),
+            (None, Some(letters)) => self.next_in_cluster(letters, word),
             (None, None) if opens(word) => Some(Arg::Open(word)),
             (None, None) => Some(Arg::Operand(word)),
         }

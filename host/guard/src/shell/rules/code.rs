@@ -12,14 +12,46 @@ pub(crate) struct Text<'a> {
     pub word: &'a Word,
     /// Its text; what is not known is left out.
     pub whole: Cow<'a, str>,
+    /// That without what its strings and comments say.
+    pub bare: String,
+}
+
+impl<'a> Text<'a> {
+    /// Code that stands in a word.
+    pub(crate) fn new(language: Language, word: &'a Word, text: Cow<'a, str>) -> Self {
+        let text = if language == Language::JavaScript && (text.contains(" .") || text.contains(". ")) {
+            Cow::Owned(text.replace(" .", ".").replace(". ", "."))
+        } else {
+            text
+        };
+        let whole = if language == Language::Python { without_alias(text) } else { text };
+        Self { language, word, bare: bare(language, &whole), whole }
+    }
 }
 
 /// The texts of an invocation's code.
 pub(crate) fn texts(one: &Invocation) -> impl Iterator<Item = Text<'_>> {
-    one.code.iter().filter_map(|code| match &code.source {
-        Source::Text(word) => Some(Text { language: code.language, word, whole: known_text(word) }),
+    let given = one.code.iter().filter_map(|code| match &code.source {
+        Source::Text(word) => Some((code.language, word)),
         _ => None,
-    })
+    });
+    // `python -m timeit` runs its arguments.
+    let timed = one.args.windows(2).any(
+        |pair| matches!(pair, [option, module] if option.known() == Some("-m") && module.known() == Some("timeit")),
+    );
+    let statements = one.args.iter().filter(move |word| timed && !word.prefix().starts_with('-'));
+    given
+        .chain(statements.map(|word| (Language::Python, word)))
+        .map(|(language, word)| Text::new(language, word, known_text(word)))
+}
+
+/// Python code with `os` under its own name where it was given another (`import os as o`).
+fn without_alias(whole: Cow<'_, str>) -> Cow<'_, str> {
+    let alias = whole.split_once("os as ").and_then(|(_, rest)| rest.split(|c| !is_name(c)).next());
+    match alias.filter(|alias| !alias.is_empty()) {
+        Some(alias) => Cow::Owned(whole.replace(&format!("{alias}."), "os.")),
+        None => whole,
+    }
 }
 
 /// The known parts of a word, with blanks for the others.
@@ -37,18 +69,15 @@ pub(crate) fn known_text(word: &Word) -> Cow<'_, str> {
     }
 }
 
-impl Text<'_> {
-    /// The code without what its strings and comments say.
-    pub(crate) fn bare(&self) -> String {
-        match self.language {
-            Language::Python => blank(&self.whole, "'\"", "", Some('#')),
-            // A template string runs what stands in `${…}`.
-            Language::JavaScript => blank(&self.whole, "'\"", "", None),
-            // Double quotes run what stands in `#{…}` and `@{[…]}`.
-            Language::Ruby | Language::Perl | Language::Php => blank(&self.whole, "'", "\"", None),
-            Language::Lua => blank(&self.whole, "'\"", "", None),
-            _ => self.whole.clone().into_owned(),
-        }
+/// The code without what its strings and comments say.
+fn bare(language: Language, whole: &str) -> String {
+    match language {
+        Language::Python => blank(whole, "'\"", "", Some('#')),
+        // A template string runs what stands in `${…}`.
+        Language::JavaScript | Language::Lua => blank(whole, "'\"", "", None),
+        // Double quotes run what stands in `#{…}` and `@{[…]}`.
+        Language::Ruby | Language::Perl | Language::Php => blank(whole, "'", "\"", None),
+        _ => whole.to_owned(),
     }
 }
 
@@ -112,7 +141,8 @@ pub(crate) fn mentions(code: &str, name: &str) -> bool {
         let after = code.get(end..).and_then(|text| text.chars().next());
         let opens = name.starts_with(|c: char| c.is_alphanumeric() || c == '_');
         let closes = name.ends_with(|c: char| c.is_alphanumeric() || c == '_');
-        if !(opens && before.is_some_and(is_name)) && !(closes && after.is_some_and(is_name)) {
+        let longer = opens && before.is_some_and(is_name) || closes && after.is_some_and(is_name);
+        if !longer {
             return true;
         }
         start = end;

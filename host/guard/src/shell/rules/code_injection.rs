@@ -1,5 +1,6 @@
 //! `code_injection`: running text that nobody wrote as a command.
 
+use super::written::{Ran, What};
 use super::{Look, Rule, look};
 use crate::shell::{Group, Input, Language, Place, RedirectKind, Source, Span, Why, Word};
 
@@ -45,7 +46,8 @@ pub(super) const RULES: &[Rule] = &[
             "bash <<'EOF'\nls\nEOF",
             "cat a | perl -ne 'print if /x/'",
             "cat a | awk '{print $1}'",
-            "node < a.json -e 'x(1)'", "echo 'select 1' | sqlite3 a.db",
+            "node < a.json -e 'x(1)'",
+            "echo 'select 1' | sqlite3 a.db",
         ],
     },
     Rule {
@@ -72,6 +74,18 @@ pub(super) const RULES: &[Rule] = &[
             ". ../venv/bin/activate",
         ],
         allows: &["source venv/bin/activate", ". .venv/bin/activate", "echo . evil.sh", "ls ."],
+    },
+    Rule {
+        id: "code_injection.decoded_and_run",
+        group: GROUP,
+        sentence: "a file that was decoded by this very command has been read by nobody; decode it, read it, then run it",
+        programs: &[],
+        matches: |look| match &look.ran {
+            Some(Ran { what: What::Decoded, span, .. }) => Some(*span),
+            _ => None,
+        },
+        denies: &["base64 -d a > b; sh b", "xxd -r -p a > b && chmod +x b && ./b", "base64 -d a | tee b; bash b"],
+        allows: &["base64 -d a > b; cat b", "base64 -d a > b; sh c", "sed 's/a/b/' a.sh > b.sh; bash b.sh"],
     },
     Rule {
         id: "code_injection.code_from_output",
@@ -139,8 +153,14 @@ pub(super) fn reads_code(look: &Look<'_>) -> Option<Span> {
 /// Programs that read rules or commands from a pipe: `make -f -`, `ed`.
 fn reads_by_option(look: &Look<'_>) -> bool {
     match look.name {
-        "make" | "gmake" => look.args().iter().any(|word| matches!(word.known(), Some("-" | "-f-" | "-f/dev/stdin" | "/dev/stdin"))),
-        "ed" | "red" | "ex" => true,
+        "make" | "gmake" => {
+            look.args().iter().any(|word| matches!(word.known(), Some("-" | "-f-" | "-f/dev/stdin" | "/dev/stdin")))
+        }
+        "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed" => look
+            .args()
+            .windows(2)
+            .any(|pair| matches!(pair, [option, file] if option.known() == Some("-f") && matches!(file.known(), Some("-" | "/dev/stdin")))),
+        "ed" | "red" | "ex" | "m4" => true,
         _ => false,
     }
 }
@@ -149,17 +169,19 @@ fn is_here_document(look: &Look<'_>, word: &Word) -> bool {
     look.here(RedirectKind::HereDocument).is_some_and(|body| body.span == word.span || body.value == word.value)
 }
 
-/// A file that is a pipe: `/dev/stdin`, `<(…)`.
+/// A file that is a pipe (`/dev/stdin`, `<(…)`) or an address.
 fn is_stream(word: &Word) -> bool {
     word.unknowns().any(|why| *why == Why::Substitution)
         || ["/dev/stdin", "/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"]
             .iter()
             .any(|place| word.prefix().starts_with(place))
+        || word.prefix().contains("://")
+        || ["npm:", "jsr:", "data:"].iter().any(|scheme| word.prefix().starts_with(scheme))
 }
 
 /// A virtual environment's own script is what everybody sources; it lies in the workspace, where it could be run as well.
 fn sourced(look: &Look<'_>) -> Option<Span> {
-    let Some(file) = look.args().first() else { return None };
+    let file = look.args().first()?;
     let text = file.known().unwrap_or_default();
     let text = text.strip_prefix("./").unwrap_or(text);
     let steps: Vec<&str> = text.split('/').collect();

@@ -1,7 +1,7 @@
 //! `container_escape`: out of the sandbox.
 
 use super::args::{PLAIN, Spec, one_of, only_help, operands, subcommand};
-use super::{Look, Rule, places};
+use super::{Look, Rule, places, steps};
 use crate::shell::{Group, Span};
 
 const GROUP: Group = Group::ContainerEscape;
@@ -152,7 +152,7 @@ pub(super) const RULES: &[Rule] = &[
 
 fn kernel_file(look: &Look<'_>) -> Option<Span> {
     look.names(|named| {
-        let memory = ["/dev/mem", "/dev/kmem", "/dev/port"].iter().any(|device| places::within(&named.path, device));
+        let memory = ["/dev/mem", "/dev/kmem", "/dev/port"].iter().any(|device| steps::within(&named.path, device));
         memory || (places::is_kernel(&named.path) && (named.writes || !places::is_plain_sys(&named.path)))
     })
 }

@@ -98,8 +98,11 @@ fn is_miner(name: &str) -> bool {
 
 fn pool(look: &Look<'_>) -> Option<Span> {
     let judged = |text: &str| {
+        if !text.contains("://") {
+            return false;
+        }
         let lower = text.to_ascii_lowercase();
-        ["stratum+", "stratum1+", "stratum2+"].iter().any(|scheme| lower.contains(scheme)) && lower.contains("://")
+        ["stratum+", "stratum1+", "stratum2+"].iter().any(|scheme| lower.contains(scheme))
     };
     if let Some(named) = look.named.iter().find(|named| judged(&named.written)) {
         return Some(named.span);

@@ -1,8 +1,8 @@
 //! `dangerous_paths`: writing to, or opening up, what belongs to the system; reading keys.
 
 use super::args::{PLAIN, Spec, operands, written_option};
-use super::{Look, Rule, places};
-use crate::shell::{Group, Span};
+use super::{Look, Rule, code, places, steps};
+use crate::shell::{Group, Language, Span};
 
 const GROUP: Group = Group::DangerousPaths;
 
@@ -151,10 +151,66 @@ pub(super) const RULES: &[Rule] = &[
             "locate README",
         ],
     },
+    Rule {
+        id: "dangerous_paths.in_code",
+        group: GROUP,
+        sentence: "the code opens what belongs to the system, runs by itself or holds keys; use files of the workspace",
+        programs: &[],
+        matches: path_in_code,
+        denies: &[
+            "python3 -c \"open('/etc/x','w')\"",
+            "python3 -c \"print(open('/etc/shadow').read())\"",
+            "python3 -c \"open('/home/u/.bashrc','a').write('x')\"",
+            "node -e 'fs.writeFileSync(\"/usr/bin/x\", a)'",
+            "ruby -e 'File.write(\".git/hooks/x\", a)'",
+            "perl -e 'open F, \">/etc/x\"'",
+        ],
+        allows: &[
+            "python3 -c \"print(open('/etc/os-release').read())\"",
+            "python3 -c \"open('out/x','w')\"",
+            "node -e 'fs.readFileSync(\"/proc/cpuinfo\")'",
+        ],
+    },
 ];
 
+/// A path that matters, as a string of code in another language. Reading what everybody may read is fine.
+fn path_in_code(look: &Look<'_>) -> Option<Span> {
+    let judged = |text: &&code::Text<'_>| {
+        !matches!(
+            text.language,
+            Language::Shell | Language::Sed | Language::Awk | Language::Sql | Language::Make | Language::Editor
+        ) && {
+            let writes = WRITES.iter().any(|call| text.whole.contains(call));
+            text.whole
+                .split(['\'', '"', '`', ' ', '(', ')', ',', '>', '<', '|'])
+                .filter(|part| part.contains('/') || part.starts_with('.'))
+                .any(|part| {
+                    let path = steps::resolve(part, &look.folders.workspace);
+                    places::is_notable(&path)
+                        && !in_workspace_but_startup(look, &path)
+                        && (places::is_secret(&path)
+                            || places::is_engine_socket(&path)
+                            || writes
+                                && (places::is_startup(&path) || (part.starts_with('/') && places::is_system(&path))))
+                })
+        }
+    };
+    look.code().find(judged).map(|text| text.word.span)
+}
+
+/// Ways to write that most languages share.
+const WRITES: &[&str] = &[
+    "'w", "\"w", "'a", "\"a", "'r+", "\"r+", "write", "append", "unlink", "remove", "chmod", "copy", "rename",
+    "symlink", "mkdir", "rmtree", ">",
+];
+
+/// Whether a path lies in the workspace and is none that runs by itself.
+fn in_workspace_but_startup(look: &Look<'_>, path: &str) -> bool {
+    in_workspace(look, path) && !places::is_startup(path)
+}
+
 fn in_workspace(look: &Look<'_>, path: &str) -> bool {
-    look.folders.workspace != "/" && places::within(path, &look.folders.workspace)
+    look.folders.workspace != "/" && steps::within(path, &look.folders.workspace)
 }
 
 fn rights(look: &Look<'_>) -> Option<Span> {
@@ -164,8 +220,8 @@ fn rights(look: &Look<'_>) -> Option<Span> {
         words.next();
     }
     let outside = |text: &str| text.starts_with(['/', '~']) || text.starts_with("..");
-    let first = words.find(|word| outside(&places::text_of(word, &look.folders.workspace)))?;
-    let path = places::resolve(&places::text_of(first, &look.folders.workspace), &look.folders.workspace);
+    let first = words.find(|word| outside(&steps::text_of(word, &look.folders.workspace)))?;
+    let path = steps::resolve(&steps::text_of(first, &look.folders.workspace), &look.folders.workspace);
     (!in_workspace(look, &path)).then_some(first.span)
 }
 
@@ -202,6 +258,7 @@ fn secret_search(look: &Look<'_>) -> Option<Span> {
     let starts = look
         .args()
         .iter()
+        .skip_while(|word| matches!(word.prefix(), "-L" | "-H" | "-P" | "-D") || word.prefix().starts_with("-O"))
         .take_while(|word| !word.prefix().starts_with(['-', '(', '!']))
         .any(|word| is_outside(look, word));
     let named = look.args().windows(2).find_map(|pair| match pair {
@@ -219,8 +276,8 @@ fn secret_search(look: &Look<'_>) -> Option<Span> {
 }
 
 fn is_outside(look: &Look<'_>, word: &crate::shell::Word) -> bool {
-    let text = places::text_of(word, &look.folders.workspace);
-    let path = places::resolve(&text, &look.folders.workspace);
+    let text = steps::text_of(word, &look.folders.workspace);
+    let path = steps::resolve(&text, &look.folders.workspace);
     (text.starts_with(['/', '~']) || text.contains("..")) && !in_workspace(look, &path)
 }
 

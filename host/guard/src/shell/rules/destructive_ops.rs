@@ -89,11 +89,18 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "destructive_ops.emptied",
         group: GROUP,
-        sentence: "moving files to `/dev/null`, or copying it over them, loses them",
-        programs: &["mv", "cp"],
+        sentence: "moving files to `/dev/null`, copying it over them or removing what was packed loses them; keep the files",
+        programs: &["mv", "cp", "install", "tar", "gtar", "zip"],
         matches: emptied,
-        denies: &["mv secret /dev/null", "cp /dev/null app.db", "mv -t /dev/null a"],
-        allows: &["mv a b", "cp a b", "ls > /dev/null"],
+        denies: &[
+            "mv secret /dev/null",
+            "cp /dev/null app.db",
+            "mv -t /dev/null a",
+            "install /dev/null a",
+            "tar --remove-files -cf a b",
+            "zip -rm a b",
+        ],
+        allows: &["mv a b", "cp a b", "ls > /dev/null", "tar -cf a b", "zip -r a b", "tar -cf /dev/null b"],
     },
     Rule {
         id: "destructive_ops.dd",
@@ -260,6 +267,13 @@ fn truncate(look: &Look<'_>) -> Option<Span> {
 }
 
 fn emptied(look: &Look<'_>) -> Option<Span> {
+    match look.name {
+        "tar" | "gtar" => {
+            return written_option(look.args(), Spec { short: "fCIXTbV", long: &[] }, "", &["remove-files"]);
+        }
+        "zip" => return written_option(look.args(), Spec { short: "xintb", long: &[] }, "m", &["move"]),
+        _ => {}
+    }
     let null = look.args().iter().find(|word| word.known().is_some_and(|text| text.ends_with("/dev/null")))?;
     let last = look.args().last().is_some_and(|word| std::ptr::eq(word, null));
     let folder = look.args().iter().any(|word| matches!(word.known(), Some("-t" | "--target-directory")));
@@ -323,7 +337,7 @@ fn fork_bomb(look: &Look<'_>) -> Option<Span> {
         return None;
     }
     let same = |index: &usize| look.seen.invocations.get(*index).and_then(crate::shell::Invocation::name) == Some(name);
-    let piped = look.one.feeds.iter().any(same) || look.feeders().iter().any(|one| one.name() == Some(name));
+    let piped = look.one.feeds.iter().any(same) || look.feeders().any(|one| one.name() == Some(name));
     let behind = look.seen.uses.iter().any(|one| {
         // The mark of the background stands right behind the command.
         one.feature == Feature::Background

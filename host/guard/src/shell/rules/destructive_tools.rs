@@ -217,18 +217,18 @@ fn remote_resource(look: &Look<'_>) -> Option<Span> {
 
 fn code_removes(look: &Look<'_>) -> Option<Span> {
     look.code().find_map(|text| {
-        let bare = text.bare();
+        let bare = &text.bare;
         let found = match text.language {
             Language::Python => {
-                code::mentions_any(&bare, &["rmtree", "removedirs"])
-                    || (bare.contains("while") && code::mentions(&bare, "os.fork"))
+                code::mentions_any(bare, &["rmtree", "removedirs"])
+                    || (bare.contains("while") && code::mentions(bare, "os.fork"))
             }
             Language::JavaScript => {
-                (code::mentions_any(&bare, &["rmSync", "rm", "rmdir", "rmdirSync"]) && bare.contains("recursive"))
-                    || code::mentions(&bare, "Deno.remove")
+                (code::mentions_any(bare, &["rmSync", "rm", "rmdir", "rmdirSync"]) && bare.contains("recursive"))
+                    || code::mentions(bare, "Deno.remove")
             }
-            Language::Ruby => code::mentions_any(&bare, &["rm_rf", "rm_r", "remove_dir", "remove_entry", "rmtree"]),
-            Language::Perl => code::mentions_any(&bare, &["rmtree", "remove_tree"]) || bare.contains("fork while fork"),
+            Language::Ruby => code::mentions_any(bare, &["rm_rf", "rm_r", "remove_dir", "remove_entry", "rmtree"]),
+            Language::Perl => code::mentions_any(bare, &["rmtree", "remove_tree"]) || bare.contains("fork while fork"),
             Language::PowerShell => {
                 let lower = bare.to_ascii_lowercase();
                 let removes = code::mentions_any(&lower, &["remove-item", "rm", "ri", "del", "rd", "rmdir"]);

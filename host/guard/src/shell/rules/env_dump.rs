@@ -1,7 +1,7 @@
 //! `env_dump`: printing the environment.
 
 use super::args::{Arg, PLAIN, Spec, args, one_of, operands, written_option};
-use super::{Look, Rule, code, places};
+use super::{Look, Rule, code, places, steps};
 use crate::shell::{Group, Language, Span, Why};
 
 const GROUP: Group = Group::EnvDump;
@@ -109,7 +109,7 @@ pub(super) const RULES: &[Rule] = &[
         group: GROUP,
         sentence: "the file is a process's environment; name the one variable that you need",
         programs: &[],
-        matches: |look| look.names(|named| places::is_environ(&named.path)),
+        matches: process_file,
         denies: &[
             "cat /proc/self/environ",
             "cat /proc/1/environ",
@@ -294,6 +294,27 @@ fn is_own(text: &str) -> bool {
     text.contains("CAISSON_") || text.contains("GOCLAW_") || text.contains("SKILL_RUNTIME_TOKEN")
 }
 
+/// The file itself, or a process's whole folder for a program that goes through folders.
+fn process_file(look: &Look<'_>) -> Option<Span> {
+    let goes_through = match look.name {
+        "rg" | "ag" | "tar" | "rsync" | "zip" => true,
+        "grep" | "egrep" | "fgrep" => {
+            written_option(look.args(), PLAIN, "rR", &["recursive", "dereference-recursive"]).is_some()
+        }
+        "cp" => written_option(look.args(), PLAIN, "rRa", &["recursive", "archive"]).is_some(),
+        "find" => {
+            look.args().iter().any(|word| word.may_be("environ") || matches!(word.known(), Some("-exec" | "-execdir")))
+        }
+        _ => false,
+    };
+    look.names(|named| {
+        let folder = goes_through
+            && steps::within(&named.path, "/proc")
+            && named.path.trim_end_matches('/').matches('/').count() <= 2;
+        places::is_environ(&named.path) || folder
+    })
+}
+
 /// `env` without a program prints everything.
 fn env(look: &Look<'_>) -> Option<Span> {
     let spec = Spec { short: "uCSP", long: &["unset", "chdir", "split-string", "argv0"] };
@@ -338,10 +359,16 @@ fn process_list(look: &Look<'_>) -> Option<Span> {
     let first = look.args().first();
     match look.name {
         // Without a dash the letters are BSD's, and `e` is the environment there.
-        "ps" => look.args().iter().take_while(|word| !word.prefix().starts_with('-')).find(|word| {
-            let text = word.prefix();
-            text.contains('e') && text.bytes().all(|b| b.is_ascii_alphabetic())
-        }),
+        // With one, `E` is.
+        "ps" => look
+            .args()
+            .iter()
+            .take_while(|word| !word.prefix().starts_with('-'))
+            .find(|word| {
+                let text = word.prefix();
+                text.contains('e') && text.bytes().all(|b| b.is_ascii_alphabetic())
+            })
+            .or_else(|| look.args().iter().find(|word| word.prefix() == "-E")),
         "strings" => look.args().iter().find(|word| word.prefix().starts_with("/proc/")),
         "systemctl" | "tmux" | "launchctl" => look.args().iter().find(|word| {
             one_of(word, &["show-environment", "showenv", "show-env", "export"]) && word.known().is_some()
@@ -424,15 +451,15 @@ fn filter_reads(filter: &str) -> bool {
 }
 
 fn environment_code(look: &Look<'_>) -> Option<Span> {
-    look.code().find_map(|text| reads(&text).then_some(text.word.span))
+    look.code().find_map(|text| reads(text).then_some(text.word.span))
 }
 
 fn reads(text: &code::Text<'_>) -> bool {
     let whole = text.whole.as_ref();
     // Names are read from strings too where the language finds them there; the call itself stands outside of strings.
     let outside = |ways: &[&str]| {
-        let bare = text.bare();
-        ways.iter().any(|way| code::mentions(&bare, way.trim_end_matches(['{', '['])))
+        let bare = &text.bare;
+        ways.iter().any(|way| code::mentions(bare, way.trim_end_matches(['{', '['])))
             && code::reads_environment(whole, ways)
     };
     let file = whole.contains("/proc/") && whole.contains("environ");
@@ -441,9 +468,9 @@ fn reads(text: &code::Text<'_>) -> bool {
         Language::JavaScript => {
             outside(&["process.env", "Deno.env", "Bun.env", "import.meta.env"])
                 || whole.contains("process[") && ["'env'", "\"env\"", "`env`"].iter().any(|name| whole.contains(name))
-                || code::mentions(&text.bare(), "process")
-                    && code::mentions(&text.bare(), "env")
-                    && text.bare().contains("{env}")
+                || code::mentions(&text.bare, "process")
+                    && code::mentions(&text.bare, "env")
+                    && text.bare.contains("{env}")
         }
         Language::Ruby => outside(&["ENV"]),
         Language::Perl => code::reads_environment(whole, &["$ENV", "%ENV", "@ENV", "%main::ENV", "%::ENV"]),

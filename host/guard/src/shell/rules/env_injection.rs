@@ -12,9 +12,7 @@ pub(super) const RULES: &[Rule] = &[
         group: GROUP,
         sentence: "the variable makes other programs load or run code; leave it unset",
         programs: &[],
-        matches: |look| {
-            look.one.assignments.iter().find(|one| is_dangerous(&one.name, Some(&one.value))).map(|one| one.span)
-        },
+        matches: assigned,
         denies: &[
             "LD_PRELOAD=/tmp/x.so ls",
             "LD_LIBRARY_PATH=. ls",
@@ -301,7 +299,7 @@ fn is_dangerous(name: &str, value: Option<&Word>) -> bool {
             word.literals()
                 .any(|text| text.contains("linker=") || text.contains("-wrapper") || text.contains("-fplugin"))
         }),
-        "PATH" => value.is_some_and(|word| has_open_folder(word)),
+        "PATH" => value.is_some_and(has_open_folder),
         _ => false,
     }
 }
@@ -324,10 +322,26 @@ fn is_open_folder(part: &str) -> bool {
         || ["/tmp", "/var/tmp", "/dev/shm"].iter().any(|open| part.starts_with(open))
 }
 
+/// Assignments, and `${NAME:=value}`, which is told by the first invocation since expansions are not tied to one.
+fn assigned(look: &Look<'_>) -> Option<Span> {
+    let first = look.seen.invocations.first().is_some_and(|one| std::ptr::eq(one, look.one));
+    let own = look.one.assignments.iter().find(|one| is_dangerous(&one.name, Some(&one.value))).map(|one| one.span);
+    own.or_else(|| {
+        let sets = |one: &&crate::shell::Parameter| {
+            matches!(one.operator.as_str(), "=" | ":=") && is_dangerous(&one.name, None)
+        };
+        look.seen.parameters.iter().find(|one| first && sets(one)).map(|one| one.span)
+    })
+}
+
 fn export(look: &Look<'_>) -> Option<Span> {
     let spec = if look.name == "env" { Spec { short: "uCS", long: &["unset", "chdir"] } } else { PLAIN };
+    let names = look.name != "env" && super::args::written_option(look.args(), PLAIN, "n", &[]).is_some();
     for word in operands(look.args(), spec) {
         let text = word.prefix();
+        if look.name == "env" && text == "-" {
+            continue;
+        }
         if look.name == "env" && !text.contains('=') {
             return None;
         }
@@ -340,6 +354,10 @@ fn export(look: &Look<'_>) -> Option<Span> {
             continue;
         }
         let value = text.split_once('=').map(|(_, value)| value);
+        // Another name for it: `declare -n r=PATH`.
+        if names && value.is_some_and(|value| is_dangerous(value, None)) {
+            return Some(word.span);
+        }
         let judged = match (value, word.known()) {
             // Judged by the value where all of it is known.
             (Some(value), Some(_)) => is_dangerous(name, Some(&Word::known_text(value, word.span))),
@@ -368,7 +386,7 @@ fn after_equals(word: &Word) -> Word {
 fn read_into(look: &Look<'_>) -> Option<Span> {
     let dangerous = |text: &str| {
         let name = text.split('[').next().unwrap_or_default();
-        is_dangerous(name, None) && name != "PATH"
+        is_dangerous(name, None) || name == "PATH"
     };
     match look.name {
         "printf" => look.args().first().and_then(|first| match first.known() {

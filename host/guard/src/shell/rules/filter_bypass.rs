@@ -27,9 +27,9 @@ pub(super) const RULES: &[Rule] = &[
         group: GROUP,
         sentence: "a word that is decoded on the way hides what it names; write it in plain text",
         programs: &[
-            "printf",
-            "echo",
-            "base64", "base32", "basenc", "xxd", "openssl", "uudecode", "rev", "gbase64", "ascii85", "gpg"],
+            "printf", "echo", "base64", "base32", "basenc", "xxd", "openssl", "uudecode", "rev", "gbase64", "ascii85",
+            "gpg",
+        ],
         matches: decoded,
         denies: &[
             "F=$(echo \"L2V0Yy9zaGFkb3c=\" | base64 -d) && cat \"$F\"",
@@ -203,7 +203,7 @@ const RUNS: &[&str] = &[
 fn runs(name: &str, value: Option<&str>) -> bool {
     let lower = name.to_ascii_lowercase();
     if lower.starts_with("alias.") {
-        return !value.is_some_and(|value| !value.trim_start().starts_with('!'));
+        return value.is_none_or(|value| value.trim_start().starts_with('!'));
     }
     if lower.starts_with("diff.") && (lower.ends_with(".textconv") || lower.ends_with(".command")) {
         return true;
@@ -284,7 +284,8 @@ fn is_message(look: &Look<'_>, word: &crate::shell::Word) -> bool {
 
 fn git_program(look: &Look<'_>) -> Option<Span> {
     let packs = |word: &&crate::shell::Word| {
-        ["--upload-pack", "--receive-pack"].iter().any(|name| word.prefix().starts_with(name)) && !is_message(look, word)
+        ["--upload-pack", "--receive-pack"].iter().any(|name| word.prefix().starts_with(name))
+            && !is_message(look, word)
     };
     if let Some(word) = look.args().iter().find(packs) {
         return Some(word.span);

@@ -1,8 +1,9 @@
 //! One program with all that its rules ask about.
 
 use super::operands::{self, Named};
-use super::{code, places};
-use crate::shell::{Input, Invocation, RedirectKind, Seen, Span, Why, Word};
+use super::written::{Files, Ran, What};
+use super::{code, data_exfiltration, steps};
+use crate::shell::{Input, Invocation, Language, RedirectKind, Seen, Span, Why, Word};
 
 /// One program in its surroundings.
 pub(crate) struct Look<'a> {
@@ -14,8 +15,14 @@ pub(crate) struct Look<'a> {
     pub name: &'a str,
     /// What its words and redirections may name.
     pub named: Vec<Named<'a>>,
+    /// The known text of its code.
+    code: Vec<code::Text<'a>>,
     /// Where it runs.
     pub folders: &'a Folders,
+    /// A file that it runs and that was written before it.
+    pub ran: Option<Ran<'a>>,
+    /// Whether what it reads, through any number of pipes, may come from a program that downloads.
+    pub downloaded: bool,
 }
 
 /// Where a command runs.
@@ -25,6 +32,8 @@ pub(crate) struct Folders {
     pub workspace: String,
     /// Where `cd` may have gone so far, the workspace first. More than [`Folders::MOST`] are not followed.
     pub current: Vec<String>,
+    /// The first invocation that they hold for.
+    from: usize,
 }
 
 impl Folders {
@@ -32,41 +41,75 @@ impl Folders {
     /// ones, and by the words themselves.
     const MOST: usize = 8;
 
-    /// A command that starts in the workspace.
-    pub(crate) fn new(workspace: &str) -> Self {
-        let workspace = places::resolve(workspace, "/");
-        Self { current: vec![workspace.clone()], workspace }
-    }
-
-    /// Follows `cd`, `pushd` and the folder options of `git`, `make`, `tar` and `env`.
-    pub(crate) fn follow(&mut self, one: &Invocation) {
-        let Some(name) = one.name() else { return };
-        let target = match name {
-            "cd" | "pushd" => one.args.iter().find(|word| !word.prefix().starts_with('-')),
-            "git" | "make" | "tar" | "env" => one.args.windows(2).find_map(|pair| match pair {
-                [option, folder] if matches!(option.known(), Some("-C" | "--chdir" | "--directory")) => Some(folder),
-                _ => None,
-            }),
-            _ => None,
-        };
-        let Some(target) = target else { return };
-        let text = places::text_of(target, &self.workspace);
-        let reached: Vec<String> = self.current.iter().map(|base| places::resolve(&text, base)).collect();
-        for folder in reached {
-            if self.current.len() < Self::MOST && !self.current.contains(&folder) {
-                self.current.push(folder);
+    /// Follows a command from the workspace, which is resolved: one entry for the beginning, and one wherever a folder was added.
+    pub(crate) fn along(workspace: &str, invocations: &[Invocation]) -> Vec<Self> {
+        let mut all = vec![Self { current: vec![workspace.to_owned()], workspace: workspace.to_owned(), from: 0 }];
+        for (index, one) in invocations.iter().enumerate() {
+            if let Some(target) = folder_of(one)
+                && let Some(last) = all.last()
+                && let Some(next) = last.with(target, index)
+            {
+                all.push(next);
             }
         }
+        all
+    }
+
+    /// With the folder that a word names, seen from each that was possible before; none where that adds nothing.
+    fn with(&self, target: &Word, from: usize) -> Option<Self> {
+        let text = steps::text_of(target, &self.workspace);
+        let mut next = Self { from, ..self.clone() };
+        for base in &self.current {
+            let folder = steps::resolve(&text, base);
+            if next.current.len() < Self::MOST && !next.current.contains(&folder) {
+                next.current.push(folder);
+            }
+        }
+        (next.current.len() > self.current.len()).then_some(next)
     }
 }
 
-impl<'a> Look<'a> {
-    /// Reads what the words of an invocation name.
-    pub(crate) fn new(one: &'a Invocation, seen: &'a Seen, name: &'a str, folders: &'a Folders) -> Self {
-        let named = operands::named(one, name, folders);
-        Self { one, seen, name, named, folders }
+/// The folder that an invocation goes to, or works in: `cd x`, `git -C x`.
+fn folder_of(one: &Invocation) -> Option<&Word> {
+    match one.name()? {
+        "cd" | "pushd" => one.args.iter().find(|word| !word.prefix().starts_with('-')),
+        "git" | "make" | "tar" | "env" => one.args.windows(2).find_map(|pair| match pair {
+            [option, folder] if matches!(option.known(), Some("-C" | "--chdir" | "--directory")) => Some(folder),
+            _ => None,
+        }),
+        _ => None,
     }
+}
 
+/// One look for each invocation, in one pass over them: what stands before is known when what comes after is looked at.
+pub(crate) fn all<'a>(seen: &'a Seen, names: &'a [String], folders: &'a [Folders]) -> Vec<Look<'a>> {
+    let mut looks: Vec<Look<'a>> = Vec::with_capacity(seen.invocations.len());
+    let mut files = Files::default();
+    let mut at = folders.iter().peekable();
+    let mut here = at.next();
+    for (index, (one, name)) in seen.invocations.iter().zip(names).enumerate() {
+        while let Some(next) = at.next_if(|next| next.from <= index) {
+            here = Some(next);
+        }
+        let Some(folders) = here else { break };
+        let from = feeders_of(one).iter().filter_map(|feeder| looks.get(*feeder));
+        let downloaded = from.into_iter().any(|look| look.downloaded || data_exfiltration::downloads(look.name));
+        let named = operands::named(one, name, folders);
+        let mut code: Vec<code::Text<'a>> = code::texts(one).collect();
+        let ran = files.ran(one, &folders.workspace);
+        if let Some(Ran { what: What::Text(text, word), language, .. }) = &ran
+            && *language != Language::Shell
+        {
+            code.push(code::Text::new(*language, word, text.clone()));
+        }
+        let look = Look { one, seen, name, named, code, folders, ran, downloaded };
+        files.add(&look);
+        looks.push(look);
+    }
+    looks
+}
+
+impl<'a> Look<'a> {
     /// Its arguments.
     pub(crate) fn args(&self) -> &'a [Word] {
         &self.one.args
@@ -79,12 +122,12 @@ impl<'a> Look<'a> {
 
     /// The first thing named that fits.
     pub(crate) fn names(&self, fits: impl Fn(&Named<'_>) -> bool) -> Option<Span> {
-        self.named.iter().find(|named| fits(named)).map(|named| named.span)
+        self.named.iter().find(|named| named.notable && fits(named)).map(|named| named.span)
     }
 
-    /// The known text of its code, with what each is written in.
-    pub(crate) fn code(&self) -> impl Iterator<Item = code::Text<'a>> {
-        code::texts(self.one)
+    /// Its code, as far as it is known.
+    pub(crate) fn code(&self) -> impl Iterator<Item = &code::Text<'a>> {
+        self.code.iter()
     }
 
     /// Whether its standard input comes from other programs.
@@ -92,20 +135,9 @@ impl<'a> Look<'a> {
         matches!(self.one.stdin, Input::Pipe(_) | Input::Process(_))
     }
 
-    /// The programs that may have written what it reads, through any number of pipes.
-    pub(crate) fn feeders(&self) -> Vec<&'a Invocation> {
-        let mut found: Vec<usize> = Vec::new();
-        let mut rest: Vec<usize> = feeders_of(self.one).to_vec();
-        while let Some(index) = rest.pop() {
-            if found.contains(&index) {
-                continue;
-            }
-            found.push(index);
-            if let Some(one) = self.seen.invocations.get(index) {
-                rest.extend_from_slice(feeders_of(one));
-            }
-        }
-        found.into_iter().filter_map(|index| self.seen.invocations.get(index)).collect()
+    /// The programs that write what it reads.
+    pub(crate) fn feeders(&self) -> impl Iterator<Item = &'a Invocation> {
+        feeders_of(self.one).iter().filter_map(|index| self.seen.invocations.get(*index))
     }
 
     /// The programs whose output stands in a word.

@@ -24,12 +24,15 @@ mod one_liners;
 mod operands;
 mod package_install;
 mod persistence;
-pub(crate) mod places;
+mod places;
 mod privilege_escalation;
 mod process_control;
 mod programs;
 mod requests;
 mod reverse_shell;
+mod sed;
+pub(crate) mod steps;
+pub(crate) mod written;
 
 use crate::shell::{Group, Span};
 pub(crate) use look::Look;
@@ -78,6 +81,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         crypto_mining::RULES,
         filter_bypass::RULES,
         programs::RULES,
+        sed::RULES,
         network_recon::RULES,
         package_install::RULES,
         persistence::RULES,

@@ -11,7 +11,7 @@ pub(super) const RULES: &[Rule] = &[
         group: GROUP,
         sentence: "code that starts programs walks past every rule about them; write the command itself",
         programs: &[],
-        matches: |look| look.code().find(starts_program).map(|text| text.word.span),
+        matches: |look| look.code().find(|text| starts_program(text)).map(|text| text.word.span),
         denies: &[
             "python3 -c 'import os; os.system(\"ls\")'",
             "python -c 'import subprocess'",
@@ -26,8 +26,6 @@ pub(super) const RULES: &[Rule] = &[
             "awk 'BEGIN{\"ls\" | getline x}'",
             "awk '{print | \"sh\"}' f",
             "lua -e 'os.execute(1)'",
-            "sed 's/x/ls/e' f",
-            "sed -n '1e ls' f",
             "vim -c ':!ls' f",
             "sqlite3 a.db '.shell ls'",
             "psql -c '\\! ls'",
@@ -41,15 +39,10 @@ pub(super) const RULES: &[Rule] = &[
             "perl -ne 'print if /system/'",
             "awk '/system/ {print $2}' f",
             "awk '{print $1 \" | \" $2}' f",
-            "sed 's/e/x/g' f",
-            "sed -e 's/a/e/' f",
-            "sed '/^e/d' f",
             "node -e 'console.log(1)'",
             "ruby -e 'puts 1'",
             "vim -c ':wq' f",
             "awk 'a || b' f",
-            "sed -n '/x/p' f",
-            "sed 's|/usr|/e|' f",
             "sqlite3 a.db 'SELECT 1'",
         ],
     },
@@ -58,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
         group: GROUP,
         sentence: "code that builds more code cannot be judged; write what it builds",
         programs: &[],
-        matches: |look| look.code().find(hides).map(|text| text.word.span),
+        matches: |look| look.code().find(|text| hides(text)).map(|text| text.word.span),
         denies: &[
             "python3 -c 'exec(\"a\")'",
             "python3 -c 'eval(x)'",
@@ -84,21 +77,9 @@ pub(super) const RULES: &[Rule] = &[
         group: GROUP,
         sentence: "a script command that writes files does so where no redirection shows; use `>` behind the command",
         programs: &[],
-        matches: |look| look.code().find(writes_file).map(|text| text.word.span),
-        denies: &[
-            "sed -n 'w out' f",
-            "sed 's/a/b/w out' f",
-            "awk '{print > \"/etc/cron.d/x\"}' f",
-            "awk '{print > $1}' f",
-            "sed '/x/w /etc/cron.d/a' f",
-        ],
-        allows: &[
-            "sed 's/w/x/' f",
-            "awk '$1 > 3' f",
-            "awk '{print ($1 > 3)}' f",
-            "awk '{print > \"out.txt\"}' f",
-            "sed -n '/w/p' f",
-        ],
+        matches: |look| look.code().find(|text| writes_file(text)).map(|text| text.word.span),
+        denies: &["awk '{print > \"/etc/cron.d/x\"}' f", "awk '{print > $1}' f"],
+        allows: &["awk '$1 > 3' f", "awk '{print ($1 > 3)}' f", "awk '{print > \"out.txt\"}' f"],
     },
 ];
 
@@ -106,9 +87,9 @@ fn starts_program(text: &code::Text<'_>) -> bool {
     let whole = text.whole.as_ref();
     match text.language {
         Language::Python => {
-            let bare = text.bare();
+            let bare = &text.bare;
             code::imports(
-                &bare,
+                bare,
                 &[
                     "subprocess",
                     "pty",
@@ -116,13 +97,17 @@ fn starts_program(text: &code::Text<'_>) -> bool {
                     "pexpect",
                     "sh",
                     "plumbum",
+                    "code",
+                    "codeop",
+                    "pdb",
+                    "bdb",
                     "multiprocessing",
                     "ctypes",
                     "invoke",
                     "fabric",
                 ],
             ) || code::mentions_any(
-                &bare,
+                bare,
                 &[
                     "os.system",
                     "os.popen",
@@ -138,25 +123,26 @@ fn starts_program(text: &code::Text<'_>) -> bool {
                     "os.fork",
                     "os.startfile",
                 ],
-            ) || from_os(&bare)
+            ) || from_os(bare)
         }
         Language::Perl => {
-            let bare = text.bare();
-            code::mentions_any(&bare, &["system", "exec", "qx", "fork", "syscall"]) && !only_in_pattern(&bare)
+            let bare = &text.bare;
+            code::mentions_any(bare, &["system", "exec", "qx", "fork", "syscall"]) && !only_in_pattern(bare)
+                || code::mentions_any(bare, &["execvp", "execv", "execl", "execlp"])
                 || bare.contains('`')
-                || (code::mentions(&bare, "open") && bare.contains('|'))
+                || (code::mentions(bare, "open") && whole.contains('|'))
         }
         Language::Ruby => {
-            let bare = text.bare();
+            let bare = &text.bare;
             code::mentions_any(
-                &bare,
+                bare,
                 &["system", "exec", "spawn", "popen", "IO.popen", "Open3", "fork", "syscall", "Kernel"],
             ) || bare.contains('`')
                 || bare.contains("%x")
         }
         Language::JavaScript => {
             code::mentions_any(
-                &text.bare(),
+                &text.bare,
                 &[
                     "execSync",
                     "spawnSync",
@@ -175,13 +161,12 @@ fn starts_program(text: &code::Text<'_>) -> bool {
         }
         Language::Php => {
             code::mentions_any(
-                &text.bare(),
+                &text.bare,
                 &["system", "exec", "shell_exec", "passthru", "popen", "proc_open", "pcntl_exec"],
-            ) || text.bare().contains('`')
+            ) || text.bare.contains('`')
         }
-        Language::Lua => code::mentions_any(&text.bare(), &["os.execute", "io.popen", "execute", "popen"]),
+        Language::Lua => code::mentions_any(&text.bare, &["os.execute", "io.popen", "execute", "popen"]),
         Language::Awk => awk_starts(whole),
-        Language::Sed => sed_commands(whole).any(|(command, _)| command == 'e') || sed_flags(whole, 'e'),
         Language::Editor => {
             whole.contains('!')
                 || code::mentions_any(
@@ -311,77 +296,13 @@ fn without_awk_text(whole: &str) -> String {
     bare
 }
 
-/// The commands of a sed script, each with what follows it. A script is taken apart at newlines and semicolons; addresses and
-/// substitutions are stepped over, so that a letter in them is none.
-pub(super) fn sed_commands(script: &str) -> impl Iterator<Item = (char, &str)> {
-    let mut rest = script;
-    std::iter::from_fn(move || {
-        loop {
-            rest = rest.trim_start_matches([' ', '\t', '\n', ';', '{', '}', '!']);
-            let first = rest.chars().next()?;
-            if first.is_ascii_digit() || matches!(first, '$' | ',' | '+' | '~') {
-                rest = rest.get(1..).unwrap_or_default();
-            } else if first == '/' {
-                rest = after_delimited(rest.get(1..).unwrap_or_default(), '/');
-                rest = rest.trim_start_matches(['I', 'M']);
-            } else if first == '\\' {
-                let delimiter = rest.chars().nth(1)?;
-                rest = after_delimited(rest.get(1 + delimiter.len_utf8()..).unwrap_or_default(), delimiter);
-            } else {
-                break;
-            }
-        }
-        let command = rest.chars().next()?;
-        let mut tail = rest.get(command.len_utf8()..).unwrap_or_default();
-        if matches!(command, 's' | 'y') {
-            let delimiter = tail.chars().next()?;
-            tail = after_delimited(tail.get(delimiter.len_utf8()..).unwrap_or_default(), delimiter);
-            tail = after_delimited(tail, delimiter);
-        }
-        let end = match command {
-            'a' | 'i' | 'c' | 'w' | 'W' | 'r' | 'R' | 'e' => tail.find('\n').unwrap_or(tail.len()),
-            _ => tail.find([';', '\n', '}']).unwrap_or(tail.len()),
-        };
-        rest = tail.get(end..).unwrap_or_default();
-        Some((command, tail.get(..end).unwrap_or_default()))
-    })
-}
-
-fn after_delimited(text: &str, delimiter: char) -> &str {
-    let mut escaped = false;
-    let mut class = false;
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '[' => class = true,
-            ']' => class = false,
-            _ if c == delimiter && !class => return text.get(at + c.len_utf8()..).unwrap_or_default(),
-            _ => {}
-        }
-    }
-    ""
-}
-
-/// Whether a substitution has this flag.
-fn sed_flags(script: &str, flag: char) -> bool {
-    sed_commands(script).any(|(command, tail)| {
-        command == 's'
-            && tail
-                .chars()
-                .take_while(|c| !c.is_whitespace())
-                .take_while(|c| flag == 'w' || *c != 'w')
-                .any(|c| c == flag)
-    })
-}
-
 fn hides(text: &code::Text<'_>) -> bool {
-    let bare = text.bare();
+    let bare = &text.bare;
     match text.language {
         Language::Python => {
-            ["exec(", "eval(", "compile(", "exec (", "eval ("].iter().any(|call| calls(&bare, call))
+            ["exec(", "eval(", "compile(", "exec (", "eval ("].iter().any(|call| calls(bare, call))
                 || code::mentions_any(
-                    &bare,
+                    bare,
                     &[
                         "__import__",
                         "importlib",
@@ -393,23 +314,36 @@ fn hides(text: &code::Text<'_>) -> bool {
                         "runpy",
                     ],
                 )
-                || (code::mentions(&bare, "getattr") && code::mentions(&bare, "os"))
-                || (code::mentions_any(&bare, &["pickle.loads", "pickle.load"]))
+                || (code::mentions_any(bare, &["getattr", "vars", "__dict__", "__getattribute__"])
+                    && code::mentions_any(bare, &["os", "sys"]))
+                || (code::mentions_any(bare, &["pickle.loads", "pickle.load"]))
         }
-        Language::JavaScript => code::mentions_any(
-            &bare,
-            &["eval", "Function", "runInThisContext", "runInNewContext", "constructor", "mainModule"],
-        ),
+        Language::JavaScript => {
+            code::mentions_any(
+                bare,
+                &["eval", "Function", "runInThisContext", "runInNewContext", "constructor", "mainModule"],
+            ) || loads_built_name(bare)
+        }
         Language::Perl | Language::Ruby | Language::Php => {
-            code::mentions_any(&bare, &["eval", "instance_eval", "class_eval", "assert", "create_function", "send"])
+            code::mentions_any(bare, &["eval", "instance_eval", "class_eval", "assert", "create_function", "send"])
         }
-        Language::Lua => code::mentions_any(&bare, &["load", "loadstring", "dofile"]),
+        Language::Lua => code::mentions_any(bare, &["load", "loadstring", "dofile"]),
         Language::PowerShell => code::mentions_any(
             &bare.to_ascii_lowercase(),
             &["iex", "invoke-expression", "frombase64string", "-encodedcommand"],
         ),
         _ => false,
     }
+}
+
+/// `require("a" + b)`: the name of a module is one string, whose text is blanked here, or it is made of parts.
+fn loads_built_name(bare: &str) -> bool {
+    ["require(", "import("].iter().any(|call| {
+        bare.split(call).skip(1).any(|after| {
+            let name = after.trim_start().trim_start_matches(['"', '\'']).trim_start();
+            !(after.trim_start().starts_with(['"', '\'']) && name.starts_with(')'))
+        })
+    })
 }
 
 /// Whether a call stands in code as a name of its own, not as a method.
@@ -423,16 +357,9 @@ fn calls(bare: &str, call: &str) -> bool {
 }
 
 fn writes_file(text: &code::Text<'_>) -> bool {
-    match text.language {
-        Language::Sed => {
-            sed_commands(&text.whole).any(|(command, _)| matches!(command, 'w' | 'W')) || sed_flags(&text.whole, 'w')
-        }
-        Language::Awk => {
-            awk_redirects(&text.whole)
-                && text.whole.split('>').skip(1).any(|target| !is_plain_file(target.trim_start_matches(['>', ' '])))
-        }
-        _ => false,
-    }
+    text.language == Language::Awk
+        && awk_redirects(&text.whole)
+        && text.whole.split('>').skip(1).any(|target| !is_plain_file(target.trim_start_matches(['>', ' '])))
 }
 
 /// `"name.txt"`: a file of the folder, by its name.

@@ -5,7 +5,7 @@
 
 use super::args::{Arg, PLAIN, Spec, args, long_is};
 use super::look::Folders;
-use super::places;
+use super::{places, steps};
 use crate::shell::{Invocation, Word};
 use std::borrow::Cow;
 
@@ -19,6 +19,8 @@ pub(crate) struct Named<'a> {
     pub writes: bool,
     /// Whether it is the target of a redirection.
     pub redirected: bool,
+    /// Whether a rule about paths may have something to say about it.
+    pub notable: bool,
     /// The word's place.
     pub span: crate::shell::Span,
 }
@@ -52,6 +54,9 @@ pub(crate) fn named<'a>(one: &'a Invocation, name: &str, folders: &Folders) -> V
             found.add(word, written.covers(at, word), false);
         }
     }
+    if let Writes::Last(last) = written {
+        found.add_copies(&one.args, last);
+    }
     found.named
 }
 
@@ -62,7 +67,7 @@ struct Collected<'a, 'f> {
 
 impl<'a> Collected<'a, '_> {
     fn add(&mut self, word: &'a Word, writes: bool, redirected: bool) {
-        let text = places::text_of(word, &self.folders.workspace);
+        let text = steps::text_of(word, &self.folders.workspace);
         // Everything after a separator is a candidate of its own; a word with many of them is a list, of which the first
         // sixteen are judged one by one and the rest as one.
         let (mut starts, mut last) = (0, 0);
@@ -94,7 +99,38 @@ impl<'a> Collected<'a, '_> {
         self.push(&text, 0, None, word, writes, redirected);
     }
 
-    fn push(&mut self, text: &Cow<'a, str>, start: usize, end: Option<usize>, word: &'a Word, writes: bool, redirected: bool) {
+    /// `cp .bashrc ~/` writes `~/.bashrc`: into a folder, each copy keeps its name.
+    fn add_copies(&mut self, words: &'a [Word], last: usize) {
+        let Some(target) = words.get(last) else { return };
+        let folder = steps::text_of(target, &self.folders.workspace);
+        if !folder.ends_with('/') && !matches!(folder.as_ref(), "~" | "." | "..") {
+            return;
+        }
+        for word in words.iter().take(last).filter(|word| word.prefix().contains('.')) {
+            let name = steps::text_of(word, &self.folders.workspace);
+            let path: Cow<'a, str> =
+                Cow::Owned(steps::resolve(&format!("{folder}/{}", steps::last_step(&name)), &self.folders.workspace));
+            self.named.push(Named {
+                notable: true,
+                written: path.clone(),
+                path,
+                writes: true,
+                redirected: false,
+                span: word.span,
+            });
+        }
+    }
+
+    #[expect(clippy::ptr_arg, reason = "what is borrowed stays borrowed")]
+    fn push(
+        &mut self,
+        text: &Cow<'a, str>,
+        start: usize,
+        end: Option<usize>,
+        word: &'a Word,
+        writes: bool,
+        redirected: bool,
+    ) {
         let written: Cow<'a, str> = match text {
             Cow::Borrowed(text) => Cow::Borrowed(text.get(start..end.unwrap_or(text.len())).unwrap_or_default()),
             Cow::Owned(text) => Cow::Owned(text.get(start..end.unwrap_or(text.len())).unwrap_or_default().to_owned()),
@@ -106,17 +142,18 @@ impl<'a> Collected<'a, '_> {
         let dotted = written.contains("/.") || written.contains("//") || written.starts_with('.');
         let span = word.span;
         if written.starts_with(['/', '~']) {
-            let path = if dotted { Cow::Owned(places::resolve(&written, "/")) } else { written.clone() };
-            self.named.push(Named { path, written, writes, redirected, span });
+            let path = if dotted { Cow::Owned(steps::resolve(&written, "/")) } else { written.clone() };
+            self.named.push(Named { notable: true, path, written, writes, redirected, span });
             return;
         }
         for base in &self.folders.current {
             let path = if base == &self.folders.workspace && !written.contains("..") {
                 written.clone()
             } else {
-                Cow::Owned(places::resolve(&written, base))
+                Cow::Owned(steps::resolve(&written, base))
             };
-            self.named.push(Named { path, written: written.clone(), writes, redirected, span });
+            let notable = places::is_notable(&path);
+            self.named.push(Named { notable, path, written: written.clone(), writes, redirected, span });
         }
     }
 }
@@ -304,7 +341,7 @@ impl Writes {
             | "mv" | "patch" | "ed" | "ex" | "vi" | "vim" | "nvim" | "nano" | "emacs" | "chattr" | "script"
             | "sponge" | "setfacl" | "chmod" | "chown" | "chgrp" | "install" | "gzip" | "bzip2" | "xz" | "split"
             | "csplit" => Self::All,
-            "cp" | "ln" | "rsync" | "scp" | "gcp" | "uniq" | "zip" | "7z" | "xxd" | "cpio" => Self::copies(words),
+            "cp" | "ln" | "rsync" | "scp" | "gcp" | "uniq" | "zip" | "xxd" | "cpio" => Self::copies(words),
             "dd" => Self::At(positions(words, |text| text.starts_with("of="))),
             "sed" | "gsed" | "perl" | "ruby" | "yq" if edits_in_place(words, name) => Self::All,
             "awk" | "gawk" if words.iter().any(|word| word.known() == Some("inplace")) => Self::All,
@@ -313,6 +350,7 @@ impl Writes {
                 words,
                 &["-C", "--directory", "-f", "-cf", "-czf", "-cjf", "-cJf", "-d", "cf", "czf", "--file"],
             )),
+            "7z" | "7za" | "7zr" => Self::At(following(words, &["-o"])),
             "git" => match words.first().and_then(Word::known) {
                 Some("clone" | "init" | "worktree" | "archive") => Self::All,
                 _ => Self::At(following(words, &["-o", "--output"])),
@@ -367,7 +405,16 @@ impl Writes {
 
 /// Where `curl` writes: output, cookies, headers, traces.
 const CURL_WRITES: &[&str] = &[
-    "output", "output-dir", "cookie-jar", "dump-header", "trace", "trace-ascii", "stderr", "hsts", "alt-svc", "etag-save",
+    "output",
+    "output-dir",
+    "cookie-jar",
+    "dump-header",
+    "trace",
+    "trace-ascii",
+    "stderr",
+    "hsts",
+    "alt-svc",
+    "etag-save",
     "libcurl",
 ];
 

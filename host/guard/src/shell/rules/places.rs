@@ -1,200 +1,8 @@
-//! Paths: what a word may name, resolved by text alone, and which places matter to rules.
-//!
-//! Parts that are not known are kept in the text as marks from Unicode's private use area, so that one comparison serves
-//! plain and partly known paths. What a word holds of these characters itself is read as a pattern too, which denies more.
+//! The places that matter to rules.
 
-use crate::shell::{Piece, Value, Why, Word};
-use std::borrow::Cow;
-
-/// Any run of characters within a step: `*`.
-const RUN: char = '\u{f8f0}';
-/// Any one character: `?`, `[…]`.
-const ONE: char = '\u{f8f1}';
-/// A value that is not known.
-const ANY: char = '\u{f8f2}';
-
-/// The path that a word may be, with marks for what is not known. `$HOME` reads as `~`, `$PWD` as the workspace.
-pub(crate) fn text_of<'w>(word: &'w Word, workspace: &str) -> Cow<'w, str> {
-    let pieces = match &word.value {
-        Value::Known(text) => return Cow::Borrowed(text),
-        Value::Partial(pieces) => pieces,
-    };
-    let mut text = String::new();
-    for piece in pieces {
-        match piece {
-            Piece::Text(part) => text.push_str(part),
-            Piece::Glob(pattern) => push_pattern(&mut text, pattern),
-            Piece::Unknown { why: Why::Tilde(part), .. } => text.push_str(part),
-            Piece::Unknown { why: Why::Variable(name), .. } if name == "HOME" && text.is_empty() => text.push('~'),
-            Piece::Unknown { why: Why::Variable(name), .. } if name == "PWD" && text.is_empty() => {
-                text.push_str(workspace);
-            }
-            Piece::Unknown { why: Why::Variable(name), .. } if NUMBERS.contains(&name.as_str()) => text.push(RUN),
-            Piece::Unknown { why: Why::Arithmetic, .. } => text.push(RUN),
-            Piece::Unknown { .. } => text.push(ANY),
-        }
-    }
-    Cow::Owned(text)
-}
-
-/// Variables that hold a number.
-const NUMBERS: &[&str] = &["$", "!", "?", "#", "PPID", "BASHPID", "UID", "EUID", "RANDOM", "SECONDS", "LINENO", "SHLVL"];
-
-fn push_pattern(text: &mut String, pattern: &str) {
-    let mut rest = pattern.chars();
-    while let Some(next) = rest.next() {
-        match next {
-            '*' => text.push(RUN),
-            '?' => text.push(ONE),
-            '[' => {
-                // A class is one character, whatever it lists; one without an end is itself.
-                match rest.as_str().get(1..).and_then(|inner| inner.find(']')) {
-                    Some(end) => {
-                        let after = rest.as_str().get(end + 2..).unwrap_or_default();
-                        rest = after.chars();
-                        text.push(ONE);
-                    }
-                    None => text.push('['),
-                }
-            }
-            other => text.push(other),
-        }
-    }
-}
-
-/// The path without `.`, `..` and empty steps, absolute where `base` is. `~` stays as the first step.
-pub(crate) fn resolve(path: &str, base: &str) -> String {
-    let rooted = path.starts_with('/') || path.starts_with('~');
-    let mut steps: Vec<&str> = Vec::new();
-    let whole = if rooted { "" } else { base };
-    for step in whole.split('/').chain(path.split('/')) {
-        match step {
-            "" | "." => {}
-            ".." => {
-                steps.pop();
-            }
-            _ => steps.push(step),
-        }
-    }
-    let mut text = String::with_capacity(path.len() + whole.len() + 1);
-    for step in steps {
-        if !(text.is_empty() && step.starts_with('~')) {
-            text.push('/');
-        }
-        text.push_str(step);
-    }
-    if text.is_empty() { "/".to_owned() } else { text }
-}
-
-/// Whether a step may be this name.
-pub(crate) fn step_may_be(step: &str, name: &str) -> bool {
-    if !step.contains([RUN, ONE, ANY]) {
-        return step == name;
-    }
-    // A value of which nothing is known names nothing; a lone `*` does not name what begins with a dot.
-    if step.chars().all(|c| c == ANY) || (name.starts_with('.') && step.starts_with([RUN, ONE])) {
-        return false;
-    }
-    pattern_matches(step, name)
-}
-
-/// Greedy matching with one point to return to: the product of both lengths at worst, and names are short.
-fn pattern_matches(pattern: &str, name: &str) -> bool {
-    let (mut pattern, mut name) = (pattern.chars(), name.chars());
-    let mut back: Option<(std::str::Chars<'_>, std::str::Chars<'_>)> = None;
-    loop {
-        let mut ahead = pattern.clone();
-        match (ahead.next(), name.clone().next()) {
-            (Some(RUN | ANY), _) => {
-                pattern = ahead;
-                back = Some((pattern.clone(), name.clone()));
-                continue;
-            }
-            (Some(ONE), Some(_)) => {
-                pattern = ahead;
-                name.next();
-                continue;
-            }
-            (Some(p), Some(n)) if p == n => {
-                pattern = ahead;
-                name.next();
-                continue;
-            }
-            (None, None) => return true,
-            _ => {}
-        }
-        let Some((after, mut from)) = back.take() else { return false };
-        if from.next().is_none() {
-            return false;
-        }
-        pattern = after.clone();
-        name = from.clone();
-        back = Some((after, from));
-    }
-}
-
-/// Whether a path may be this one or lie below it. Both absolute, or both from `~`. A step of which nothing is known is
-/// taken for another one; see [`may_be_within`].
-pub(crate) fn within(path: &str, place: &str) -> bool {
-    lies(path, place, false)
-}
-
-/// As [`within`], with a step of which nothing is known taken for any number of any steps.
-pub(crate) fn may_be_within(path: &str, place: &str) -> bool {
-    lies(path, place, true)
-}
-
-fn lies(path: &str, place: &str, any: bool) -> bool {
-    if path.starts_with('/') != place.starts_with('/') {
-        return false;
-    }
-    let mut steps = path.split('/').filter(|step| !step.is_empty());
-    for wanted in place.split('/').filter(|step| !step.is_empty()) {
-        match steps.next() {
-            Some(step) if step_may_be(step, wanted) => {}
-            // A value that is not known may hold slashes, so anything may follow.
-            Some(step) if any && step.contains(ANY) => {
-                return wanted.starts_with(step.split(ANY).next().unwrap_or_default());
-            }
-            _ => return false,
-        }
-    }
-    true
-}
-
-/// Whether a step says at least so many letters itself, or has no pattern.
-fn says(step: &str, least: usize) -> bool {
-    !step.contains([RUN, ONE, ANY]) || step.chars().filter(|c| !matches!(*c, RUN | ONE | ANY)).count() >= least
-}
-
-/// Whether steps occur in a path, in this order and side by side; `*` is any step.
-pub(crate) fn has_steps(path: &str, wanted: &[&str]) -> bool {
-    let mut start = path;
-    loop {
-        let mut steps = start.split('/');
-        let fits = wanted
-            .iter()
-            .all(|name| steps.next().is_some_and(|step| *name == "*" || (says(step, 2) && step_may_be(step, name))));
-        if fits {
-            return true;
-        }
-        match start.split_once('/') {
-            Some((_, rest)) => start = rest,
-            None => return false,
-        }
-    }
-}
-
-/// The last step.
-pub(crate) fn last_step(path: &str) -> &str {
-    path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
-}
-
-/// Whether the last step may be one of these. A pattern must say three letters of the name, or every `*` would be a key.
-fn last_is(path: &str, names: &[&str]) -> bool {
-    let last = last_step(path);
-    says(last, 3) && names.iter().any(|name| step_may_be(last, name))
-}
+use super::steps::{ANY, ONE, RUN, has_steps, is_plain, last_is, last_step, says, step_may_be, within};
+use std::collections::HashSet;
+use std::sync::LazyLock;
 
 /// Folders of the system. `/var/tmp`, `/tmp` and the harmless devices are not among them.
 const SYSTEM: &[&str] = &[
@@ -241,13 +49,161 @@ const HARMLESS: &[&str] = &[
     "/proc/self/fd",
 ];
 
+/// Names of files that a shell, a session, git or an interpreter runs by itself.
+const STARTUP_FILES: &[&str] = &[
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zprofile",
+    ".zshenv",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".mkshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".login",
+    ".logout",
+    ".xinitrc",
+    ".xsession",
+    ".xsessionrc",
+    ".xprofile",
+    ".inputrc",
+    ".pam_environment",
+    ".envrc",
+    ".direnvrc",
+    ".vimrc",
+    ".exrc",
+    ".gdbinit",
+    ".forward",
+    ".gitconfig",
+    "authorized_keys",
+    "authorized_keys2",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "rc.local",
+    "ld.so.preload",
+    "crontab",
+    "sudoers",
+];
+
+/// Steps that lead to such files.
+const STARTUP_STEPS: &[&str] = &[
+    ".git/hooks",
+    ".ssh/rc",
+    ".ssh/config",
+    ".ssh/environment",
+    ".git/config",
+    ".config/fish",
+    ".config/autostart",
+    ".config/systemd",
+    ".config/git",
+    ".config/environment.d",
+    ".local/share/systemd",
+    "Library/LaunchAgents",
+    "Library/LaunchDaemons",
+    ".profile.d",
+    "profile.d",
+    "cron.d",
+    "cron.daily",
+    "cron.hourly",
+    "cron.weekly",
+    "cron.monthly",
+    "spool/cron",
+    "etc/systemd",
+    "etc/init.d",
+    "etc/xdg/autostart",
+    "systemd/system",
+    "systemd/user",
+];
+
+/// Names of files that hold keys or passwords.
+const SECRET_FILES: &[&str] = &[
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    "id_ecdsa_sk",
+    "id_ed25519_sk",
+    ".netrc",
+    ".git-credentials",
+    ".pgpass",
+    ".my.cnf",
+    ".vault-token",
+    ".htpasswd",
+    "shadow-",
+    "gshadow",
+];
+
+/// Places where all that there is, is secret.
+const SECRET_PLACES: &[&str] = &[
+    "/etc/shadow",
+    "/etc/gshadow",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/ssl/private",
+    "/root",
+    "/run/secrets",
+    "/var/run/secrets",
+];
+
+/// Steps that lead to secrets.
+const SECRET_STEPS: &[&str] = &[
+    "etc/shadow",
+    ".aws/credentials",
+    ".docker/config.json",
+    ".kube/config",
+    ".config/gcloud",
+    ".config/gh/hosts.yml",
+    ".gnupg",
+    ".password-store",
+    ".ssh",
+];
+
+/// The sockets of container engines.
+const SOCKETS: &[&str] = &[
+    "docker.sock",
+    "containerd.sock",
+    "crio.sock",
+    "podman.sock",
+    "buildkitd.sock",
+    "dockershim.sock",
+    "docker_engine",
+];
+
+/// Files by which a kernel starts programs.
+const KERNEL_FILES: &[&str] = &["release_agent", "core_pattern"];
+
+/// The first steps, or names, of every place above: what has none of them is no rule's business.
+static STEPS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    [SYSTEM, STARTUP_FILES, STARTUP_STEPS, SECRET_FILES, SECRET_PLACES, SECRET_STEPS, SOCKETS, KERNEL_FILES]
+        .into_iter()
+        .flatten()
+        .filter_map(|place| place.trim_start_matches('/').split('/').next())
+        .collect()
+});
+
+/// Whether any rule about paths has anything to say about this one; most words are none that has.
+pub(crate) fn is_notable(path: &str) -> bool {
+    !is_plain(path)
+        || path == "/"
+        || path.contains('\\')
+        || path.get(1..2) == Some(":")
+        || path.split('/').any(|step| STEPS.contains(step))
+}
+
 /// Whether a path belongs to the system.
 pub(crate) fn is_system(path: &str) -> bool {
+    let of_system =
+        || SYSTEM.iter().any(|place| within(path, place)) && !HARMLESS.iter().any(|place| within(path, place));
+    // `/$x` may be any of them.
     path == "/"
-        || path.starts_with(['/', ANY]) && path.get(1..).is_some_and(|rest| rest.starts_with(ANY))
-        || (path.starts_with('/')
-            && SYSTEM.iter().any(|place| within(path, place))
-            && !HARMLESS.iter().any(|place| within(path, place)))
+        || path.strip_prefix('/').is_some_and(|rest| rest.starts_with(ANY))
+        || (path.starts_with('/') && of_system())
         || is_windows_system(path)
 }
 
@@ -269,117 +225,17 @@ pub(crate) fn is_disk(path: &str) -> bool {
 
 /// Files that a shell, a session, git or an interpreter runs by itself.
 pub(crate) fn is_startup(path: &str) -> bool {
-    last_is(
-        path,
-        &[
-            ".bashrc",
-            ".bash_profile",
-            ".bash_login",
-            ".bash_logout",
-            ".bash_aliases",
-            ".profile",
-            ".zshrc",
-            ".zprofile",
-            ".zshenv",
-            ".zlogin",
-            ".zlogout",
-            ".kshrc",
-            ".mkshrc",
-            ".cshrc",
-            ".tcshrc",
-            ".login",
-            ".logout",
-            ".xinitrc",
-            ".xsession",
-            ".xsessionrc",
-            ".xprofile",
-            ".inputrc",
-            ".pam_environment",
-            ".envrc",
-            ".direnvrc",
-            ".vimrc",
-            ".exrc",
-            ".gdbinit",
-            ".forward",
-            ".gitconfig",
-            "authorized_keys",
-            "authorized_keys2",
-            "sitecustomize.py",
-            "usercustomize.py",
-            "rc.local",
-            "ld.so.preload",
-            "crontab",
-            "sudoers",
-        ],
-    ) || [
-        &[".git", "hooks"][..],
-        &[".ssh", "rc"],
-        &[".ssh", "config"],
-        &[".ssh", "environment"],
-        &[".git", "config"],
-        &[".config", "fish"],
-        &[".config", "autostart"],
-        &[".config", "systemd"],
-        &[".config", "git"],
-        &[".config", "environment.d"],
-        &[".local", "share", "systemd"],
-        &["Library", "LaunchAgents"],
-        &["Library", "LaunchDaemons"],
-        &[".profile.d"],
-        &["profile.d"],
-        &["cron.d"],
-        &["cron.daily"],
-        &["cron.hourly"],
-        &["cron.weekly"],
-        &["cron.monthly"],
-        &["spool", "cron"],
-        &["etc", "systemd"],
-        &["etc", "init.d"],
-        &["etc", "xdg", "autostart"],
-        &["systemd", "system"],
-    ]
-    .iter()
-    .any(|steps| has_steps(path, steps))
+    last_is(path, STARTUP_FILES) || STARTUP_STEPS.iter().any(|steps| has_steps(path, steps))
 }
 
 /// Files that hold keys or passwords of the system, or of whoever it belongs to.
 pub(crate) fn is_secret(path: &str) -> bool {
-    let keys = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"];
-    let files = [".netrc", ".git-credentials", ".pgpass", ".my.cnf", ".vault-token", ".htpasswd", "shadow-", "gshadow"];
-    last_is(path, &keys)
-        || last_is(path, &files)
-        || [
-            "/etc/shadow",
-            "/etc/gshadow",
-            "/etc/sudoers",
-            "/etc/sudoers.d",
-            "/etc/ssl/private",
-            "/root",
-            "/run/secrets",
-        ]
-        .iter()
-        .any(|place| within(path, place))
-        || within(path, "/var/run/secrets")
-        || [
-            &["etc", "shadow"][..],
-            &[".aws", "credentials"],
-            &[".docker", "config.json"],
-            &[".kube", "config"],
-            &[".config", "gcloud"],
-            &[".config", "gh", "hosts.yml"],
-            &[".gnupg"],
-            &[".password-store"],
-        ]
-        .iter()
-        .any(|steps| has_steps(path, steps))
-        || is_ssh_key(path)
-}
-
-/// Everything in `.ssh` but what is public.
-fn is_ssh_key(path: &str) -> bool {
-    has_steps(path, &[".ssh"])
-        && !last_step(path).ends_with(".pub")
-        && !matches!(last_step(path), "known_hosts" | "config" | "authorized_keys")
+    // What is public in `.ssh` is read by everybody.
+    let public =
+        last_step(path).ends_with(".pub") || matches!(last_step(path), "known_hosts" | "config" | "authorized_keys");
+    last_is(path, SECRET_FILES)
+        || SECRET_PLACES.iter().any(|place| within(path, place))
+        || SECRET_STEPS.iter().any(|steps| has_steps(path, steps) && !(public && *steps == ".ssh"))
 }
 
 /// A process's environment.
@@ -397,16 +253,16 @@ pub(crate) fn is_kernel(path: &str) -> bool {
         // A lone `*` there is a process.
         let second = path.split('/').nth(2).unwrap_or_default();
         return says(second, 2) && (within(path, "/proc/sysrq-trigger") || within(path, "/proc/kcore"))
-            || says(second, 2) && within(path, "/proc/sys") && !PLAIN_PROC.iter().any(|plain| path == *plain)
+            || says(second, 2) && within(path, "/proc/sys") && !PLAIN_PROC.contains(&path)
             || last_is(path, &["mem"]) && path.matches('/').count() >= 3
-            || ["root", "ns", "map_files"].iter().any(|name| has_steps(path, &["proc", "*", name]));
+            || ["root", "ns", "map_files"].iter().any(|name| has_steps(path, &format!("proc/*/{name}")));
     }
     if step_may_be(first, "sys") {
         return ["kernel", "fs", "class", "devices", "firmware", "module"]
             .iter()
             .any(|name| within(path, &format!("/sys/{name}")));
     }
-    last_is(path, &["release_agent", "core_pattern"])
+    last_is(path, KERNEL_FILES)
 }
 
 /// Settings of the kernel that everybody reads.
@@ -435,18 +291,7 @@ pub(crate) fn is_plain_sys(path: &str) -> bool {
 
 /// The socket of a container engine.
 pub(crate) fn is_engine_socket(path: &str) -> bool {
-    last_is(
-        path,
-        &[
-            "docker.sock",
-            "containerd.sock",
-            "crio.sock",
-            "podman.sock",
-            "buildkitd.sock",
-            "dockershim.sock",
-            "docker_engine",
-        ],
-    )
+    last_is(path, SOCKETS)
 }
 
 /// The shell's own network files.

@@ -190,6 +190,9 @@ fn sets(mode: &str, folder: bool) -> bool {
     }
     mode.split(',').any(|clause| {
         clause.split_once(['+', '=']).is_some_and(|(who, rights)| {
+            if who.is_empty() && rights.starts_with(|c: char| c.is_ascii_digit()) {
+                return sets(rights, folder);
+            }
             rights.contains('s') && !(folder && who == "g") && who.chars().all(|c| "ugoa".contains(c))
         })
     })

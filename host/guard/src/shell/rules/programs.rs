@@ -13,6 +13,9 @@ pub(super) const RULES: &[Rule] = &[Rule {
     programs: &[
         "sort",
         "gsort",
+        "deno",
+        "npm",
+        "pnpm",
         "enable",
         "pwsh",
         "powershell",
@@ -352,6 +355,11 @@ fn starts(name: &str) -> Starts {
             ..NONE
         },
         "gdb" => Starts { words: &["shell ", "!", "python", "pipe ", "|", "source ", "call ", "make "], ..NONE },
+        "ipython" => Starts { words: &["!", "%sx", "%system", "%%bash", "%%sh"], ..NONE },
+        "npm" | "pnpm" => {
+            Starts { words: &["script-shell", "--script-shell", "node-options", "--node-options"], ..NONE }
+        }
+        "deno" => Starts { words: &["http://", "https://", "npm:", "jsr:", "data:"], ..NONE },
         "enable" => Starts { short: "f", ..NONE },
         "mutt" => Starts { short: "Fe", ..NONE },
         "exiftool" => Starts { words: &["-if", "-config"], ..NONE },
@@ -386,7 +394,7 @@ fn program_option(look: &Look<'_>) -> Option<Span> {
     let by_word = look.args().iter().find(|word| {
         let text = word.prefix();
         table.words.iter().any(|start| {
-            text.starts_with(start) && (start.ends_with(['=', ':', '+', '|', '!', ' ']) || boundary(text, start))
+            text.starts_with(start) && (start.ends_with(['=', ':', '+', '|', '!', ' ', '/']) || boundary(text, start))
         })
     });
     if let Some(word) = by_word {
@@ -394,7 +402,9 @@ fn program_option(look: &Look<'_>) -> Option<Span> {
     }
     args(look.args(), table.spec).find_map(|arg| match arg {
         Arg::Short(letter, _, word) if table.short.contains(letter) => Some(word.span),
-        Arg::Long(given, _, word) if given.len() >= 3 && given != "checkpoint" && table.long.iter().any(|name| long_is(given, name)) => {
+        Arg::Long(given, _, word)
+            if given.len() >= 3 && given != "checkpoint" && table.long.iter().any(|name| long_is(given, name)) =>
+        {
             Some(word.span)
         }
         _ => None,
@@ -448,7 +458,9 @@ fn preloads(words: &[Word]) -> Option<Span> {
 fn encoded(words: &[Word]) -> Option<Span> {
     let is_encoded = |word: &&Word| {
         let name = word.prefix().trim_start_matches(['-', '/']).to_ascii_lowercase();
-        word.prefix().starts_with(['-', '/']) && !name.is_empty() && ("encodedcommand".starts_with(&name) || name == "ec")
+        word.prefix().starts_with(['-', '/'])
+            && !name.is_empty()
+            && ("encodedcommand".starts_with(&name) || name == "ec")
     };
     words.iter().find(is_encoded).map(|word| word.span)
 }

@@ -276,6 +276,29 @@ pub(super) const RULES: &[Rule] = &[
         ],
     },
     Rule {
+        id: "data_exfiltration.private_repository",
+        group: GROUP,
+        sentence: "the address is not on the public internet: it is this machine, its network or a metadata service",
+        programs: &["git", "hg", "svn"],
+        matches: |look| {
+            let private =
+                |word: &&Word| word.prefix().contains("://") && judged(word).is_some_and(|text| !is_public(&text));
+            // A message speaks of addresses.
+            let said = look
+                .args()
+                .iter()
+                .any(|word| matches!(word.prefix(), "commit" | "log" | "tag" | "notes" | "grep" | "config"));
+            look.args().iter().find(|word| !said && private(word)).map(|word| word.span)
+        },
+        denies: &[
+            "git clone http://127.0.0.1/x",
+            "git fetch http://169.254.169.254/x",
+            "git remote add x http://localhost/y",
+            "git push https://10.0.0.1/x",
+        ],
+        allows: &["git clone https://example.com/x", "git commit -m 'see http://localhost:1'", "git push origin main"],
+    },
+    Rule {
         id: "data_exfiltration.scheme",
         group: GROUP,
         sentence: "only `http` and `https` addresses are fetched; `file:`, `gopher:` and the like reach past every gate",
@@ -302,7 +325,7 @@ pub(super) const RULES: &[Rule] = &[
                         .split(['\'', '"', '`', ' ', ')', ','])
                         .any(|part| part.contains("://") && !is_public(part))
             };
-            look.code().find(private).map(|text| text.word.span)
+            look.code().find(|text| private(text)).map(|text| text.word.span)
         },
         denies: &["python3 -c 'x(\"http://169.254.169.254/\")'", "node -e 'x(`http://localhost:1`)'"],
         allows: &["python3 -c 'print(\"https://example.com\")'", "sed 's|http://|https://|' a"],

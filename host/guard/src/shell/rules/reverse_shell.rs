@@ -162,7 +162,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 fn socket_code(look: &Look<'_>) -> Option<Span> {
-    look.code().find_map(|text| opens_connection(&text).then_some(text.word.span))
+    look.code().find_map(|text| opens_connection(text).then_some(text.word.span))
 }
 
 const PYTHON_MODULES: &[&str] = &[
@@ -197,10 +197,10 @@ fn opens_connection(text: &code::Text<'_>) -> bool {
     let whole = text.whole.as_ref();
     match text.language {
         Language::Python => {
-            let bare = text.bare();
-            code::imports(&bare, PYTHON_MODULES)
-                || code::mentions_any(&bare, &["open_connection", "create_connection", "urlopen"])
-                || (code::mentions_any(&bare, &["__import__", "import_module"])
+            let bare = &text.bare;
+            code::imports(bare, PYTHON_MODULES)
+                || code::mentions_any(bare, &["open_connection", "create_connection", "urlopen"])
+                || (code::mentions_any(bare, &["__import__", "import_module"])
                     && code::mentions_any(whole, PYTHON_MODULES))
         }
         Language::Perl => code::mentions_any(whole, &["Socket", "LWP", "HTTP::Tiny", "Net::", "INET"]),
@@ -209,7 +209,7 @@ fn opens_connection(text: &code::Text<'_>) -> bool {
             &["TCPSocket", "UDPSocket", "TCPServer", "UNIXSocket", "Socket", "net/http", "Net::HTTP", "open-uri"],
         ),
         Language::JavaScript => {
-            let bare = text.bare();
+            let bare = &text.bare;
             let modules = [
                 "net",
                 "http",
@@ -225,8 +225,8 @@ fn opens_connection(text: &code::Text<'_>) -> bool {
                 "node-fetch",
                 "request",
             ];
-            code::mentions_any(&bare, &["fetch", "WebSocket", "axios", "XMLHttpRequest", "Deno.connect", "Bun.connect"])
-                || (code::mentions_any(&bare, &["require", "import", "from", "getBuiltinModule", "binding"])
+            code::mentions_any(bare, &["fetch", "WebSocket", "axios", "XMLHttpRequest", "Deno.connect", "Bun.connect"])
+                || (code::mentions_any(bare, &["require", "import", "from", "getBuiltinModule", "binding"])
                     && names_module(whole, &modules))
         }
         Language::Php => {

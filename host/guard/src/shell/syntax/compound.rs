@@ -231,7 +231,8 @@ impl Reader<'_, '_> {
                         return self.fault(Fault::Expansion);
                     }
                     // These compute numbers from what stands beside them.
-                    self.tally.computes |= matches!(word.plain(), Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v"));
+                    self.tally.computes |=
+                        matches!(word.plain(), Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v"));
                     words.push(word);
                 }
             }

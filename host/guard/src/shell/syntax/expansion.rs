@@ -36,6 +36,7 @@ impl Reader<'_, '_> {
             }
             Some(b'\'') if quoting == Quoting::Bare && self.bash => self.ansi_c(start, at),
             Some(b'"') if quoting == Quoting::Bare && self.bash => {
+                self.tally.differs = true;
                 self.go(at);
                 self.double()
             }
@@ -73,7 +74,8 @@ impl Reader<'_, '_> {
         self.note(Feature::Expansion, start);
         let span = self.span(start);
         self.tally.parameters.push(Parameter { name: name.clone(), indirect: false, operator: String::new(), span });
-        Part::Parameter(Box::new(RawParameter { name, direct: true, operator: "", operand: Vec::new() }))
+        let bare = is_name(&name);
+        Part::Parameter(Box::new(RawParameter { name, direct: true, bare, operator: "", operand: Vec::new() }))
     }
 
     /// Commands up to a closing byte. A here-document that waits outside would be read at the first new line inside by some shells
@@ -215,14 +217,12 @@ impl Reader<'_, '_> {
             match self.byte(end) {
                 None => return self.unclosed(),
                 Some(b'\'') => break,
-                Some(b'\\') => {
-                    // Others end the text at this quote.
-                    self.tally.differs |= self.byte(end + 1) == Some(b'\'');
-                    end += 2;
-                }
+                Some(b'\\') => end += 2,
                 Some(_) => end += 1,
             }
         }
+        // Others keep the `$`, decode nothing, and end the text at the first quote.
+        self.tally.differs = true;
         let Some(text) = ansi_c::decode(self.slice(at + 1, end)) else { return self.fault(Fault::Nul) };
         self.go(end + 1);
         self.claim(start);
@@ -259,7 +259,7 @@ impl Reader<'_, '_> {
         let parameter = Parameter { name: name.clone(), indirect, operator: operator.to_owned(), span };
         self.tally.parameters.push(parameter);
         let direct = !indirect && !length && !index;
-        Ok(Part::Parameter(Box::new(RawParameter { name, direct, operator, operand })))
+        Ok(Part::Parameter(Box::new(RawParameter { name, direct, bare: false, operator, operand })))
     }
 
     /// Whether it is `${!…`, whether it is `${#…`, and the name.

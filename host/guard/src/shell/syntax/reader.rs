@@ -31,7 +31,7 @@ pub(crate) struct Tally {
     pub(crate) sets_unseen: bool,
     /// Whether a number is computed, in which the shell would run a substitution inside a variable's value.
     pub(crate) computes: bool,
-    /// Whether a shell without bash's additions would split the text otherwise.
+    /// Whether a shell without bash's additions would find other words in the text.
     pub(crate) differs: bool,
 }
 

@@ -65,6 +65,8 @@ impl Reader<'_, '_> {
         let name = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')).filter(|name| is_name(name));
         match (name, text.bytes().all(|byte| byte.is_ascii_digit())) {
             (Some(name), _) if self.bash => {
+                // Others take it for a word.
+                self.tally.differs = true;
                 self.tally.unsettle(name);
                 self.go(at);
                 Some((None, true))

@@ -163,6 +163,8 @@ pub(crate) struct RawParameter {
     pub(crate) name: String,
     /// Whether the value is that of the variable itself: no `!`, no `#` before it, no index.
     pub(crate) direct: bool,
+    /// Whether it is written `$name`, so that letters put behind it would belong to the name.
+    pub(crate) bare: bool,
     pub(crate) operator: &'static str,
     /// What stands behind the operator, and in an index.
     pub(crate) operand: Vec<Part>,

@@ -42,6 +42,9 @@ impl Reader<'_, '_> {
         if matches!(parts.as_slice(), [Part::Literal(name), Part::Bracket, ..] if is_name(name)) {
             self.check_index(&parts)?;
         }
+        if parts.len() > 1 && lone_dollar(&parts) {
+            return self.fault(Fault::Ambiguous);
+        }
         Ok(RawWord { parts, span: self.span(start) })
     }
 
@@ -222,6 +225,12 @@ impl Reader<'_, '_> {
         }
         if open == 0 { Ok(()) } else { self.fault(Fault::Ambiguous) }
     }
+}
+
+/// Whether a `$` that expands nothing stands beside a value: bash does not split such a word, others do.
+fn lone_dollar(parts: &[Part]) -> bool {
+    let value = |part: &Part| matches!(part, Part::Parameter(_) | Part::Substitution(_) | Part::Arithmetic(_));
+    parts.iter().any(|part| matches!(part, Part::Literal(text) if text.contains('$'))) && parts.iter().any(value)
 }
 
 /// Adds a part, joining runs of the same kind.

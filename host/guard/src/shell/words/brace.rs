@@ -18,7 +18,10 @@ pub(super) enum Token<'p> {
 /// The alternatives of a word, each as its parts. None where there are more than are followed.
 pub(super) fn alternatives(parts: &[Part]) -> Option<Vec<Vec<Token<'_>>>> {
     let marks = parts.iter().filter(|part| matches!(part, Part::Brace(_))).count();
-    if marks > MOST_MARKS { None } else { expand(parts) }
+    // Braces come first: `$a{b,c}` is `$ab $ac`.
+    let joins =
+        parts.windows(2).any(|pair| matches!(pair, [Part::Parameter(parameter), Part::Brace(_)] if parameter.bare));
+    if marks > MOST_MARKS { None } else { expand(parts).filter(|words| !joins || words.len() == 1) }
 }
 
 /// Whether braces could mean anything.

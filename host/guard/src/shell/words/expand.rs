@@ -28,6 +28,8 @@ impl Scan {
             match brace::alternatives(&raw.parts) {
                 Some(alternatives) => {
                     if alternatives.len() > 1 {
+                        // Others keep the braces.
+                        self.tally.differs = true;
                         self.tally.uses.push(Use { feature: Feature::Brace, span });
                     }
                     for tokens in alternatives {
@@ -115,11 +117,8 @@ impl Scan {
                 self.insert(output.as_deref(), Why::Substitution, splits, build);
             }
             Part::Process { list, writes } => {
-                if *writes {
-                    self.substitution(list, Place::Process, &cx.fed())?;
-                } else {
-                    self.substitution(list, Place::Process, cx)?;
-                }
+                let fed = writes.then(|| cx.fed());
+                self.substitution(list, Place::Process, fed.as_ref().unwrap_or(cx))?;
                 build.text("/dev/fd/");
                 build.unknown(Why::Substitution, false);
             }
