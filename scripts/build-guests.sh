@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the built-in tools and the sample plugin, each with its manifest in it:
-#   <build folder>/guests/{files,text,web}.wasm, <build folder>/examples/unit-price.wasm, <build folder>/tests/hostile.wasm
+#   <build folder>/guests/{exec,files,text,web}.wasm, <build folder>/examples/unit-price.wasm, <build folder>/tests/hostile.wasm
 # Quick when nothing changed. Needs scripts/setup-guest.sh to have run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -38,7 +38,7 @@ guest() {
     say "${out##*/}: $(($(wc -c <"$out") / 1024)) KiB"
 }
 
-for name in files text web; do
+for name in exec files text web; do
     guest "guest-tools/$name" "$build/guests/$name.wasm" guest-tools/Cargo.toml guest-tools/Cargo.lock
 done
 guest examples/unit-price "$build/examples/unit-price.wasm"

@@ -35,11 +35,13 @@
 //! | `returns = T` | the type of the structured result, with `JsonSchema` | none |
 //!
 //! Everything outside a component's own memory is the host's to give: files come through plain `std::fs`, the rest through the
-//! modules here. Off wasm (in `cargo test`) the host is not there: its calls answer `unavailable`, and [`http`] reaches plain
-//! HTTP servers on loopback, so that a plugin's own tests can answer its requests from a fixture.
+//! modules here, requests by [`http`], programs by [`exec`]. Off wasm (in `cargo test`) the host is not there: its calls answer
+//! `unavailable`, and [`http`] reaches plain HTTP servers on loopback, so that a plugin's own tests can answer its requests from a
+//! fixture.
 
 pub mod call;
 mod error;
+pub mod exec;
 mod export;
 pub mod http;
 pub mod inputs;
