@@ -20,7 +20,7 @@ pub struct Ship {
     pub store: Arc<SqliteStore>,
     /// Workspaces lie here.
     pub workspaces: PathBuf,
-    _scratch: tempfile::TempDir,
+    scratch: tempfile::TempDir,
 }
 
 /// The folder that builds go to.
@@ -42,10 +42,10 @@ fn panic_missing(path: &str, error: &std::io::Error) -> ! {
     panic!("`{path}`: {error}; run `make guests` first")
 }
 
-/// The compile child beside the running test.
-fn compiler() -> PathBuf {
+/// A program that was built with the running test.
+fn beside(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    test.parent().unwrap().parent().unwrap().join("caisson-compile")
+    test.parent().unwrap().parent().unwrap().join(name)
 }
 
 impl Ship {
@@ -53,6 +53,7 @@ impl Ship {
     pub async fn new(change: impl FnOnce(&mut GatewayConfig)) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let workspaces = scratch.path().join("workspaces");
+        let exec = ExecConfig { stub: Some(beside("caisson-confine")), ..ExecConfig::new(workspaces.clone()) };
         let mut config = GatewayConfig::new(workspaces.clone());
         config.rate_per_hour = 1_000_000;
         change(&mut config);
@@ -60,7 +61,7 @@ impl Ship {
             // Shared by all tests of one build, so that each guest is compiled once.
             cache_dir: Some(build_folder().join("test-code")),
             cache_key: [42; 32].into(),
-            compiler: (compiler(), vec![]),
+            compiler: (beside("caisson-compile"), vec![]),
             compile_memory: 4 << 30,
             compile_seconds: 180,
             max_memory: 512 << 20,
@@ -75,10 +76,10 @@ impl Ship {
             store: Arc::clone(&store) as Arc<dyn Store>,
             scrubber: Scrubber::new(),
             egress: Arc::new(Egress::new(EgressConfig::default()).unwrap()),
-            executor: Arc::new(Executor::new(ExecConfig::new(workspaces.clone()))),
+            executor: Arc::new(Executor::new(exec)),
             policy: Policy::default(),
         };
-        Self { gateway: Gateway::new(parts).await.unwrap(), store, workspaces, _scratch: scratch }
+        Self { gateway: Gateway::new(parts).await.unwrap(), store, workspaces, scratch }
     }
 
     /// A gateway with the hostile guest installed and granted for the tenant `acme`.
@@ -93,6 +94,23 @@ impl Ship {
         let who = principal(tenant, "admin", Role::TenantAdmin);
         let plugin = self.gateway.install(&who, component(name)).await.expect("it installs");
         self.gateway.grant(&who, &plugin.name, GrantRequest::All { all: true }).await.expect("it is granted");
+    }
+
+    /// The gateway's folder.
+    #[must_use]
+    pub fn data(&self) -> &std::path::Path {
+        self.scratch.path()
+    }
+
+    /// Everything in the audit, one event a line.
+    pub async fn audit(&self) -> String {
+        self.gateway.flush().await;
+        let path = self.data().join("caisson.db");
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path).read_only(true);
+        let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+        let events: Vec<(String,)> =
+            sqlx::query_as("SELECT event FROM audit ORDER BY number").fetch_all(&pool).await.unwrap();
+        events.into_iter().map(|(event,)| event + "\n").collect()
     }
 
     /// Calls a tool as an agent of a tenant.

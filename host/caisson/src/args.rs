@@ -256,6 +256,17 @@ pub(crate) enum ExplainWhat {
         #[arg(long)]
         jsonl: bool,
     },
+    /// A text that leaves the gateway: what is taken out of it.
+    Scrub {
+        /// The text, as one word.
+        text: Option<String>,
+        /// Take out every run of 64 and more hexadecimal digits too.
+        #[arg(long)]
+        long_hex: bool,
+        /// Read JSON lines `{"input": …}` and answer each with one.
+        #[arg(long)]
+        jsonl: bool,
+    },
     /// A shell command: how it is read and which rule decides.
     Shell(ShellArgs),
 }

@@ -3,6 +3,7 @@
 use crate::args::{Cli, DoctorArgs};
 use crate::output;
 use anyhow::Result;
+use caisson_confine::{Answer, Confiner, Demand, HostId, find_stub};
 use caisson_engine::{Engine, EngineConfig, Pool};
 use serde_json::json;
 use std::process::ExitCode;
@@ -15,9 +16,10 @@ struct Finding {
 }
 
 /// Looks, prints, and ends with 0 only if a gateway would run.
-pub(crate) fn doctor(cli: &Cli, args: &DoctorArgs) -> Result<ExitCode> {
-    let findings = [pool()?, data(args), guest_toolchain()];
-    let ok = findings.iter().take(2).all(|finding| finding.ok);
+pub(crate) async fn doctor(cli: &Cli, args: &DoctorArgs) -> Result<ExitCode> {
+    let findings = [pool()?, data(args), files(args), commands(args).await, guest_toolchain()];
+    // Commands and plugins' toolchains are for those who use them.
+    let ok = findings.iter().take(3).all(|finding| finding.ok);
     if cli.json {
         let list: Vec<_> = findings.iter().map(|f| json!({ "what": f.what, "ok": f.ok, "detail": f.detail })).collect();
         output::print(&json!({ "ok": ok, "findings": list }));
@@ -65,6 +67,54 @@ fn data(args: &DoctorArgs) -> Finding {
             detail: format!("`{path}` cannot be written: {error}; choose another with --data"),
         },
     }
+}
+
+/// Whether the files gate can open beneath a folder as it has to.
+fn files(args: &DoctorArgs) -> Finding {
+    let opened = caisson_engine::Workspace::derive(&args.data.join("workspaces"), &["doctor"])
+        .map_err(|error| error.to_string())
+        .and_then(|workspace| workspace.open_or_create().map_err(|error| error.to_string()));
+    match opened {
+        Ok(_) => Finding { what: "files", ok: true, detail: "workspaces can be opened without leaving them".into() },
+        Err(error) => Finding {
+            what: "files",
+            ok: false,
+            detail: format!("workspaces cannot be opened safely: {error}; Linux 5.6 with openat2 is needed"),
+        },
+    }
+}
+
+/// What this machine gives for the confinement of commands.
+async fn commands(args: &DoctorArgs) -> Finding {
+    let what = "commands";
+    let stub = match find_stub() {
+        Ok(stub) => stub,
+        Err(missing) => return Finding { what, ok: false, detail: format!("none can run: {missing}") },
+    };
+    let given = Confiner::look(stub, HostId::default(), &args.data.join("workspaces")).await;
+    let mut lacks: Vec<String> = vec![];
+    let namespaces = given.namespaces.iter().map(|(name, answer)| (format!("{name} namespace"), answer));
+    let others = [
+        ("system call filter".to_owned(), &given.seccomp),
+        ("confinement as a whole".to_owned(), &given.confinement),
+        ("memory group".to_owned(), &given.memory_group),
+        ("process group".to_owned(), &given.process_group),
+    ];
+    for (name, answer) in namespaces.chain(others) {
+        if let Answer::No { why, how } = answer {
+            lacks.push(format!("{name}: {why}; {how}"));
+        }
+    }
+    let ok = Demand::default().check(&given);
+    let mut detail = format!("Linux {}, Landlock {}", given.kernel, given.landlock);
+    match &ok {
+        Ok(()) => detail.push_str(", commands run confined"),
+        Err(lacking) => detail.push_str(&format!(", {lacking}")),
+    }
+    if !lacks.is_empty() {
+        detail.push_str(&format!("; not there: {}", lacks.join(" | ")));
+    }
+    Finding { what, ok: ok.is_ok(), detail }
 }
 
 fn guest_toolchain() -> Finding {

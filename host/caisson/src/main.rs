@@ -58,7 +58,7 @@ async fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Upload(args) => managing::upload(cli, args).await,
         Command::Grant(args) => managing::grant(cli, args).await,
         Command::Explain(args) => explain::explain(cli, args).await,
-        Command::Doctor(args) => doctor::doctor(cli, args),
+        Command::Doctor(args) => doctor::doctor(cli, args).await,
         Command::Completions { shell } => {
             clap_complete::generate(*shell, &mut Cli::command(), "caisson", &mut std::io::stdout());
             Ok(ExitCode::SUCCESS)

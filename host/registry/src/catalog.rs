@@ -19,6 +19,14 @@ pub(crate) struct Plugin {
     pub(crate) prepared: OnceLock<Prepared>,
 }
 
+impl Plugin {
+    /// Whether its tools are offered before anybody granted it anything: the operator chose the built-in ones, but commands are the
+    /// tenant's own decision.
+    fn needs_no_grant(&self) -> bool {
+        self.record.tenant.is_none() && self.manifest.capabilities.exec.is_none()
+    }
+}
+
 /// One tool of a plugin.
 pub(crate) struct Tool {
     pub(crate) plugin_name: Arc<str>,
@@ -135,11 +143,12 @@ impl Catalog {
         self.built_in.values().chain(self.plugins.get(tenant).into_iter().flat_map(BTreeMap::values))
     }
 
-    /// What the tenant granted a plugin. A built-in plugin has what its manifest declares unless the tenant granted otherwise.
+    /// What the tenant granted a plugin. A built-in plugin has what its manifest declares unless the tenant granted otherwise; one that
+    /// runs commands has nothing until it is granted.
     pub(crate) fn granted(&self, tenant: &TenantId, plugin: &Plugin) -> Option<Capabilities> {
         match self.grants.get(&(tenant.clone(), plugin.record.name.clone())) {
             Some(grant) => Some(grant.capabilities.clone()),
-            None if plugin.record.tenant.is_none() => Some(plugin.manifest.capabilities.clone()),
+            None if plugin.needs_no_grant() => Some(plugin.manifest.capabilities.clone()),
             None => None,
         }
     }
@@ -219,7 +228,9 @@ impl Catalog {
     /// Why a plugin's tools are not offered, if so.
     pub(crate) fn held(&self, tenant: &TenantId, plugin: &Plugin) -> Option<String> {
         let name = &plugin.record.name;
-        plugin.record.tenant.as_ref()?;
+        if plugin.needs_no_grant() {
+            return None;
+        }
         let Some(grant) = self.grants.get(&(tenant.clone(), name.clone())) else {
             if plugin.manifest.capabilities.is_nothing() {
                 return None;

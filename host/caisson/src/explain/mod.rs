@@ -6,6 +6,7 @@ use crate::args::{Cli, ExplainArgs, ExplainWhat};
 use crate::output;
 use anyhow::{Context, Result, bail};
 use caisson_contract::{Access, Capabilities, Effect, FilesRule, Hosts, HttpRule, Layer, LayerSource, Layers};
+use caisson_scrub::Scrubber;
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -51,6 +52,24 @@ pub(crate) async fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode> {
             }
         }
         ExplainWhat::Shell(args) => shell::explain(cli, args).await,
+        ExplainWhat::Scrub { text, long_hex, jsonl } => {
+            let scrubber = Scrubber::new().with_long_hex(*long_hex);
+            let judge = |input: &str| {
+                let said = scrubber.explain(input);
+                json!({ "text": said.text, "classes": said.classes })
+            };
+            if *jsonl {
+                return lines(async |_, input| Ok(judge(input))).await;
+            }
+            let said = scrubber.explain(given(text.as_ref())?);
+            if cli.json {
+                output::print(&judge(given(text.as_ref())?));
+            } else {
+                println!("{}", said.text);
+                println!("taken out: {}", if said.classes.is_empty() { "nothing".into() } else { said.classes.join(", ") });
+            }
+            Ok(ExitCode::SUCCESS)
+        }
     }
 }
 

@@ -22,7 +22,11 @@ pub(super) async fn explain(cli: &Cli, args: &ShellArgs) -> Result<ExitCode> {
         for node in outline(input, Dialect::default()).unwrap_or_default() {
             println!("{}", line(&node));
         }
-        println!("{}  {verdict}", verdict.decision.as_str());
+        if verdict.allows() {
+            println!("allow  no rule denies it; it would run confined");
+        } else {
+            println!("{}  {verdict}", verdict.decision.as_str());
+        }
     }
     Ok(if verdict.allows() { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }

@@ -34,12 +34,16 @@ pub(crate) struct Refusal {
     pub(crate) why: String,
     /// The smallest change that would allow it; empty where nothing would.
     pub(crate) grant: String,
+    /// The deny group, where one decided.
+    pub(crate) group: Option<&'static str>,
+    /// The part of the command that the rule is about, escaped and short.
+    pub(crate) excerpt: String,
 }
 
 impl Refusal {
     fn denied(rule: impl Into<String>, why: impl Into<String>, grant: impl Into<String>) -> Self {
         let (rule, why, grant) = (rule.into(), why.into(), grant.into());
-        Self { code: Code::Denied, rule, subject: String::new(), why, grant }
+        Self { code: Code::Denied, rule, subject: String::new(), why, grant, group: None, excerpt: String::new() }
     }
 
     fn coded(self, code: Code) -> Self {
@@ -145,15 +149,15 @@ fn directory(named: Option<&str>) -> Result<PathBuf, Refusal> {
 
 fn scanned(text: &str, setting: &Setting) -> Result<(), Refusal> {
     let verdict = scan(text, setting);
-    let rule = match verdict.group {
-        Some(group) => format!("exec.{group}: {}", verdict.rule),
-        None => format!("exec.{}", verdict.rule),
-    };
-    let why = format!("{} (`{}`)", verdict.sentence, escaped(&verdict.excerpt));
+    let rule = format!("exec.{}", verdict.rule);
+    let excerpt = escaped(&verdict.excerpt);
+    let why = format!("{} (`{excerpt}`)", verdict.sentence);
+    let group = verdict.group.map(|group| group.as_str());
+    let refusal = Refusal { group, excerpt, ..Refusal::denied(rule, why, verdict.grant) };
     match verdict.decision {
         Decision::Allow => Ok(()),
-        Decision::Deny => Err(Refusal::denied(rule, why, verdict.grant)),
-        Decision::Ask => Err(Refusal::denied(rule, why, "the approval of a person").coded(Code::NeedsApproval)),
+        Decision::Deny => Err(refusal),
+        Decision::Ask => Err(refusal.coded(Code::NeedsApproval)),
     }
 }
 

@@ -13,11 +13,11 @@ pub(crate) fn failure(code: Code, message: impl Into<String>) -> Failure {
 
 /// Records a refusal and makes the failure that the guest sees, with the rule in `details`.
 pub(crate) fn refuse(ctx: &ExecCtx, refusal: Refusal) -> Failure {
-    let Refusal { code, rule, subject, why, grant } = refusal;
+    let Refusal { code, rule, subject, why, grant, group, excerpt } = refusal;
     if code == Code::Invalid {
         return failure(code, why);
     }
-    let details = serde_json::json!({ "rule": rule, "why": why, "grant": grant }).to_string();
+    let details = serde_json::json!({ "rule": rule, "group": group, "excerpt": excerpt, "why": why, "grant": grant }).to_string();
     let message = if grant.is_empty() {
         format!("refused by rule `{rule}`: {why}")
     } else {

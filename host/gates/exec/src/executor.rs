@@ -1,6 +1,6 @@
 //! What runs commands: one for a gateway.
 
-use caisson_confine::{Confiner, Demand, HostId, Limits, find_stub};
+use caisson_confine::{Confiner, Demand, HostId, Limits, Stub, find_stub};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tokio::sync::OnceCell;
@@ -8,6 +8,8 @@ use tokio::sync::OnceCell;
 /// How commands run, as the operator set it.
 #[derive(Clone, Debug)]
 pub struct ExecConfig {
+    /// The program that confines itself; where none is named, `caisson-confine` beside this program.
+    pub stub: Option<PathBuf>,
     /// Where workspaces lie, to try the confinement on.
     pub workspaces: PathBuf,
     /// Paths of the gateway that no command may name.
@@ -36,6 +38,7 @@ impl ExecConfig {
             ("USER", "agent"),
         ];
         Self {
+            stub: None,
             workspaces,
             denied: vec![],
             system: vec![],
@@ -64,7 +67,8 @@ impl Executor {
     /// The confinement, or what this machine lacks for it, for the operator. Asked again by the next command.
     pub(crate) async fn confiner(&self) -> Result<&Confiner, String> {
         let open = async || {
-            let stub = find_stub().map_err(|missing| missing.to_string())?;
+            let stub = self.config.stub.as_deref().map_or_else(find_stub, Stub::open);
+            let stub = stub.map_err(|missing| missing.to_string())?;
             // The confinement is tried on the folder of workspaces, which the first call makes.
             std::fs::create_dir_all(&self.config.workspaces).map_err(|error| error.to_string())?;
             Confiner::open(stub, self.config.demand, self.config.host, &self.config.workspaces)
