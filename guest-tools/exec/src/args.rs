@@ -18,7 +18,7 @@ pub struct Exec {
     /// Folder of the workspace to run in, for example `src`; the workspace itself by default
     directory: Option<String>,
     /// How many seconds it may take, 1 to 3600; 60 by default, unless the operator set another
-    #[schemars(with = "Option<u32>", range(min = 1, max = 3600))]
+    #[schemars(with = "Option<i64>")]
     timeout_seconds: Option<f64>,
 }
 
@@ -35,7 +35,7 @@ pub struct Program {
     /// Text that it reads from its standard input; empty by default
     stdin: Option<String>,
     /// How many seconds it may take, 1 to 3600; 60 by default, unless the operator set another
-    #[schemars(with = "Option<u32>", range(min = 1, max = 3600))]
+    #[schemars(with = "Option<i64>")]
     timeout_seconds: Option<f64>,
 }
 
@@ -111,7 +111,8 @@ fn directory(asked: Option<&str>) -> Result<Option<String>, ToolError> {
     Ok((!here).then(|| inside.to_owned()))
 }
 
-/// A number as JSON has it, so that `60.0`, which JSON Schema calls an integer, is one here too.
+/// A number as JSON has it, so that `60.0`, which JSON Schema calls an integer, is one here too. The schema names no bounds: a refusal
+/// by it would tell one of them, and this tells both.
 fn timeout(asked: Option<f64>, settings: &str) -> Result<Duration, ToolError> {
     let seconds = match asked {
         None => set_timeout(settings),
