@@ -18,8 +18,8 @@ pub struct Exec {
     /// Folder of the workspace to run in, for example `src`; the workspace itself by default
     directory: Option<String>,
     /// How many seconds it may take, 1 to 3600; 60 by default, unless the operator set another
-    #[schemars(range(min = 1, max = 3600))]
-    timeout_seconds: Option<i64>,
+    #[schemars(with = "Option<i64>")]
+    timeout_seconds: Option<f64>,
 }
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -35,8 +35,8 @@ pub struct Program {
     /// Text that it reads from its standard input; empty by default
     stdin: Option<String>,
     /// How many seconds it may take, 1 to 3600; 60 by default, unless the operator set another
-    #[schemars(range(min = 1, max = 3600))]
-    timeout_seconds: Option<i64>,
+    #[schemars(with = "Option<i64>")]
+    timeout_seconds: Option<f64>,
 }
 
 /// What a call comes to.
@@ -111,12 +111,18 @@ fn directory(asked: Option<&str>) -> Result<Option<String>, ToolError> {
     Ok((!here).then(|| inside.to_owned()))
 }
 
-fn timeout(asked: Option<i64>, settings: &str) -> Result<Duration, ToolError> {
+/// A number as JSON has it, so that `60.0`, which JSON Schema calls an integer, is one here too. The schema names no bounds: a refusal
+/// by it would tell one of them, and this tells both.
+fn timeout(asked: Option<f64>, settings: &str) -> Result<Duration, ToolError> {
     let seconds = match asked {
         None => set_timeout(settings),
-        Some(seconds) => u32::try_from(seconds).ok().filter(|s| (1..=MAX_TIMEOUT).contains(s)).ok_or_else(|| {
-            ToolError::invalid_arguments(format!("`timeout_seconds` is {seconds}; use 1 to {MAX_TIMEOUT}"))
-        })?,
+        // A whole number within the range, so nothing is lost.
+        Some(seconds) if seconds.fract() == 0.0 && (1.0..=f64::from(MAX_TIMEOUT)).contains(&seconds) => seconds as u32,
+        Some(seconds) => {
+            return Err(ToolError::invalid_arguments(format!(
+                "`timeout_seconds` is {seconds}; use a whole number from 1 to {MAX_TIMEOUT}"
+            )));
+        }
     };
     Ok(Duration::from_secs(seconds.into()))
 }
@@ -146,14 +152,14 @@ mod tests {
 
     #[test]
     fn a_timeout_out_of_range_is_refused_with_the_range() {
-        for seconds in ["0", "-1", "3601", "9223372036854775807"] {
+        for seconds in ["0", "-1", "3601", "1.5", "1000000000000"] {
             let error = exec(&format!(r#"{{"command":"ls","timeout_seconds":{seconds}}}"#), "{}").unwrap_err();
             assert_eq!(error.reason(), Reason::InvalidArguments);
-            assert!(error.message().contains("1 to 3600") && error.message().contains(seconds), "{error}");
+            assert!(error.message().contains("from 1 to 3600") && error.message().contains(seconds), "{error}");
         }
-        for seconds in [1, 60, 3_600] {
+        for (seconds, told) in [("1", 1), ("60", 60), ("60.0", 60), ("3600", 3_600)] {
             let asked = exec(&format!(r#"{{"command":"ls","timeout_seconds":{seconds}}}"#), "{}").unwrap();
-            assert_eq!(asked.timeout, Duration::from_secs(seconds));
+            assert_eq!(asked.timeout, Duration::from_secs(told));
         }
     }
 

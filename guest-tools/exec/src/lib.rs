@@ -53,5 +53,5 @@ fn watch(command: Command) -> Result<follow::Followed, ToolError> {
         let event = process.next_within(PIECE, WAIT);
         Some(follow::Tick { event, at: start.elapsed(), remaining_ms: call::remaining_ms() })
     });
-    follow::follow(ticks, |at, line| call::progress(at.as_secs_f64(), None, Some(line)))
+    follow::follow(ticks, |at, line| call::progress(at.as_secs_f64().round(), None, Some(line)))
 }

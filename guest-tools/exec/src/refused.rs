@@ -35,7 +35,7 @@ fn next(code: Code) -> &'static str {
             "; nothing ran yet. Tell the person that it waits for approval; once it is approved, make the same call again, unchanged"
         }
         Code::Invalid => "; nothing ran. Correct it and call again",
-        Code::NotFound => "; nothing ran. Look at the names, for example by `ls`, or use another program",
+        Code::NotFound => "; nothing ran. `ls` shows what is there",
         Code::Quota => "; do it in fewer or smaller steps",
         Code::RateLimited => "; wait before the next call",
         Code::Cancelled => "; the call was given up",
@@ -68,7 +68,7 @@ mod tests {
             (Code::NeedsApproval, Reason::Unavailable, "make the same call again"),
             (Code::Unavailable, Reason::Unavailable, "nothing ran"),
             (Code::Invalid, Reason::InvalidArguments, "Correct it"),
-            (Code::NotFound, Reason::NotFound, "another program"),
+            (Code::NotFound, Reason::NotFound, "`ls` shows"),
             (Code::Quota, Reason::Unavailable, "smaller steps"),
             (Code::RateLimited, Reason::Unavailable, "wait"),
             (Code::Cancelled, Reason::Unavailable, "given up"),

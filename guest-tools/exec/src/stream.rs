@@ -65,16 +65,25 @@ impl Stream {
         Text { head: clean(&self.head), tail: Some(clean(tail.get(start..).unwrap_or_default())) }
     }
 
-    /// The newest line that says something, cut to a length for people.
+    /// The newest line that is complete and says something, cut to a length for people. What a line is not yet sure to end with, and a
+    /// word that does not fit, are left out: of half a secret nobody could tell that it is one.
     pub fn newest_line(&self) -> Option<String> {
-        let last: Vec<u8> = if self.tail.is_empty() {
-            self.head.get(self.head.len().saturating_sub(NEWEST)..).unwrap_or_default().to_vec()
-        } else {
-            self.tail.iter().skip(self.tail.len().saturating_sub(NEWEST)).copied().collect()
-        };
+        let from_tail = self.tail.len().min(NEWEST);
+        let from_head = self.head.len().min(NEWEST - from_tail);
+        let mut last = self.head.get(self.head.len() - from_head..).unwrap_or_default().to_vec();
+        last.extend(self.tail.iter().skip(self.tail.len() - from_tail));
+        let all = last.len() == self.head.len() + self.tail.len();
+        let end = last.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'))?;
+        last.truncate(end);
+        if !all {
+            let start = last.iter().position(|byte| matches!(byte, b'\n' | b'\r' | b' '))?;
+            last.drain(..start);
+        }
         let text = clean(&last).text;
         let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty())?;
-        Some(line.chars().take(NEWEST_CHARS).collect())
+        let Some((cut, _)) = line.char_indices().nth(NEWEST_CHARS) else { return Some(line.to_owned()) };
+        let start = line.get(..cut)?;
+        Some(start.rsplit_once(char::is_whitespace)?.0.trim_end().to_owned())
     }
 }
 
@@ -127,11 +136,33 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_line_is_short_and_says_something() {
-        assert_eq!(of(&[]).newest_line(), None);
-        assert_eq!(of(&[b" \n\n"]).newest_line(), None);
-        assert_eq!(of(&[b"one\n 10%\r\x1b[32m 20%\x1b[0m \n\n"]).newest_line().unwrap(), "20%");
-        assert_eq!(of(&["ü".repeat(5_000).as_bytes()]).newest_line().unwrap().chars().count(), NEWEST_CHARS);
-        assert_eq!(of(&[&vec![b'a'; HEAD], b"\nnewest"]).newest_line().unwrap(), "newest");
+    fn the_newest_line_is_complete_and_says_something() {
+        for (written, newest) in [
+            ("", None),
+            (" \n\n", None),
+            ("not yet", None),
+            ("one\ntoken=half", Some("one")),
+            ("one\n 10%\r\x1b[32m 20%\x1b[0m \n\n", Some("20%")),
+            ("10%\r20%\r30", Some("20%")),
+            ("one\r\ntwo\r\n", Some("two")),
+        ] {
+            assert_eq!(of(&[written.as_bytes()]).newest_line().as_deref(), newest, "{written:?}");
+        }
+        assert_eq!(of(&[&vec![b'a'; HEAD], b"\nnewest\n"]).newest_line().unwrap(), "newest");
+    }
+
+    #[test]
+    fn the_newest_line_is_short_and_splits_no_word() {
+        let line = |word: &str, n: usize| of(&[format!("{word} ").repeat(n).as_bytes(), b"\n"]).newest_line();
+        for n in [50, 5_000] {
+            let newest = line("grüße", n).unwrap();
+            assert!(
+                newest.chars().count() <= NEWEST_CHARS && newest.split(' ').all(|word| word == "grüße"),
+                "{newest}"
+            );
+            assert!(newest.chars().count() > NEWEST_CHARS - 10);
+        }
+        assert_eq!(line(&"x".repeat(NEWEST_CHARS + 1), 1), None);
+        assert_eq!(line(&"x".repeat(NEWEST_CHARS), 1).unwrap().len(), NEWEST_CHARS);
     }
 }

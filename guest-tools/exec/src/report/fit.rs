@@ -4,7 +4,7 @@
 const TAIL: usize = 4_000;
 /// The longest note about what was left out.
 const NOTE: usize = 300;
-/// A cut moves so many characters to be at the end of a line.
+/// A cut moves at most so many characters to be between lines or words.
 const NEAR: usize = 400;
 
 /// Parts of words that tell of a failure, wherever they stand: `ValueError`, `failures`, `ERR!`.
@@ -75,7 +75,7 @@ pub fn fit(piece: &Piece, room: usize, failed: bool) -> Option<String> {
     // What the text may have beside the note.
     let beside = room.saturating_sub(NOTE);
     let first_part = (room * 7 / 10).min(beside - TAIL.min(beside * 3 / 10));
-    let with_end = failed || tells(from_last(last, TAIL));
+    let with_end = failed || tells(from_last_exact(last, TAIL));
     let end = from_last(last, TAIL.min(beside - first_part));
     let head = first(&piece.head, if with_end { first_part } else { beside });
     let end = if with_end { end } else { "" };
@@ -93,29 +93,31 @@ fn tells(end: &str) -> bool {
         || end.split(|c: char| !c.is_alphanumeric()).any(|word| SUMMARIES.contains(&word))
 }
 
-/// The first `chars` characters, or a few less to end with a line.
+/// The first `chars` characters, or a few less to end with a line, or at least with a word: of half a secret nobody could tell any
+/// more that it is one.
 fn first(text: &str, chars: usize) -> &str {
     let Some((cut, _)) = text.char_indices().nth(chars) else { return text };
     let start = text.get(..cut).unwrap_or_default();
-    match start.rfind('\n') {
-        Some(line) if start.get(line..).is_some_and(|rest| rest.chars().count() <= NEAR) => {
-            start.get(..line).unwrap_or_default()
-        }
-        _ => start,
-    }
+    let near = from_last_exact(start, NEAR);
+    let Some(end) = near.rfind('\n').or_else(|| near.rfind(char::is_whitespace)) else { return start };
+    start.get(..start.len() - near.len() + end).unwrap_or_default()
 }
 
-/// The last `chars` characters, or a few less to begin with a line.
+/// The last `chars` characters, or a few less to begin with a line, or at least with a word.
 fn from_last(text: &str, chars: usize) -> &str {
-    let Some(before) = chars.checked_sub(1) else { return "" };
-    let Some((cut, _)) = text.char_indices().rev().nth(before) else { return text };
-    let end = text.get(cut..).unwrap_or_default();
-    match end.find('\n') {
-        Some(line) if cut > 0 && end.get(..line).is_some_and(|rest| rest.chars().count() <= NEAR) => {
-            end.get(line + 1..).unwrap_or_default()
-        }
-        _ => end,
+    let end = from_last_exact(text, chars);
+    if end.len() == text.len() {
+        return text;
     }
+    let near = end.char_indices().nth(NEAR).and_then(|(cut, _)| end.get(..cut)).unwrap_or(end);
+    let border = near.split_once('\n').or_else(|| near.split_once(char::is_whitespace));
+    let start = border.map_or(0, |(_, rest)| near.len() - rest.len());
+    end.get(start..).unwrap_or_default()
+}
+
+fn from_last_exact(text: &str, chars: usize) -> &str {
+    let Some(before) = chars.checked_sub(1) else { return "" };
+    text.char_indices().rev().nth(before).and_then(|(cut, _)| text.get(cut..)).unwrap_or(text)
 }
 
 fn note(chars: usize, dropped_bytes: u64) -> String {
@@ -223,6 +225,19 @@ mod tests {
             made.split_once("[… ").unwrap().1.split_once(' ').unwrap().0.replace(',', "").parse().unwrap();
         let all = chars(&lines) + 5;
         assert!(left + shown >= all && left + shown <= all + 4, "{left} and {shown} of {all}");
+    }
+
+    #[test]
+    fn a_cut_splits_no_word_where_there_is_a_space_near() {
+        let words = "correct-horse-battery-staple ".repeat(2_000);
+        for room in 1_000..1_060 {
+            let made = fit(&whole(words.clone()), room, true).unwrap();
+            for word in made.lines().filter(|line| !line.starts_with('[')).flat_map(str::split_whitespace) {
+                assert_eq!(word, "correct-horse-battery-staple", "{room}");
+            }
+        }
+        let made = fit(&whole(format!("a {}", "x".repeat(5_000))), 1_000, false).unwrap();
+        assert!(made.matches('x').count() > 600, "a space that is far does not take the text with it");
     }
 
     #[test]
