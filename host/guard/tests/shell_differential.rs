@@ -330,6 +330,70 @@ fn words(dice: &mut Dice) -> String {
     text
 }
 
+/// Statements that set names in every way, and use them as programs.
+const VALUES: [&str; 54] = [
+    "v=p1",
+    "v=p1",
+    "w=p2",
+    "w=p2",
+    "$v a",
+    "$v a",
+    "$w b",
+    "\"$v\" c",
+    "${v} d",
+    "w=$v",
+    "w=${v}",
+    "v=$w",
+    "q0 && v=p3",
+    "p0 || v=p4",
+    "p0 && v=p5",
+    "q0 || v=p6",
+    "q0 && v=p3 && $v",
+    "p0 || v=p3 && $v",
+    "q0 && v=p3 || $v",
+    "(v=p7; $v)",
+    "{ v=p8; }",
+    "if q0; then v=p3; fi",
+    "if v=p4; then $v; fi",
+    "for i in 1 2; do $v; v=p5; done",
+    "for v in p6 p7; do $v; done",
+    "for i in 1; do w=p8; $w; done",
+    "while q0; do v=p9; done",
+    "until v=p9; do p0; done",
+    "eval v=p3",
+    "eval \"w=p4; \\$w\"",
+    "unset v",
+    "export v=p5",
+    "export w=$v",
+    "v=p6 p7",
+    "v=p8 | p9",
+    "v=p8 & wait",
+    "f() { v=p3; $v; }; f",
+    "v=$(echo p4)",
+    "w=`printf p5`",
+    "${v:-p6} e",
+    "${w:=p7} f",
+    "${v:+p8} g",
+    "case x in x) v=p9;; esac",
+    "read v <<E\np3\nE\n",
+    "v=; ${v}p4",
+    "p$u",
+    "${v}x; $v",
+    "$(echo $v) h",
+    "sh -c '$v i'",
+    "v='p5 j'; $v",
+    "x=p; ${x}6 k",
+    "set -- p7; $1",
+    "command eval w=p8",
+    "readonly u=9; p$u",
+];
+
+fn values(dice: &mut Dice) -> String {
+    let count = 1 + dice.below(5);
+    let statements: Vec<&str> = (0..count).map(|_| dice.pick(&VALUES)).collect();
+    statements.join("\n")
+}
+
 fn word(dice: &mut Dice, depth: usize) -> String {
     let program = dice.pick(&PROGRAMS);
     match if depth == 0 { dice.below(6) } else { dice.below(12) } {
@@ -487,6 +551,12 @@ fn well_formed_commands_run_nothing_unseen() {
 fn words_arrive_as_resolved() {
     let compared = compare("words", cases(300).map(|seed| words(&mut Dice::new(seed))));
     assert!(compared > 90, "only {compared} were read");
+}
+
+#[test]
+fn values_are_followed_only_where_they_are_certain() {
+    let compared = compare("values", cases(300).map(|seed| values(&mut Dice::new(seed))));
+    assert!(compared > 60, "only {compared} were read");
 }
 
 #[test]
