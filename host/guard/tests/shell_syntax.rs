@@ -609,10 +609,13 @@ fn uses_and_parameters_are_noted() {
     ] {
         assert!(seen(text).uses(feature), "{text}");
     }
-    let all = seen("echo ${x@P} ${!y} ${#z} \"${a[1]:-b}\" $1");
+    let all = seen("echo ${x@P} ${!y} ${!k[@]} ${#z} \"${a[1]:-b}\" $1");
     let found: Vec<(&str, bool, &str)> =
         all.parameters.iter().map(|one| (one.name.as_str(), one.indirect, one.operator.as_str())).collect();
-    assert_eq!(found, [("x", false, "@P"), ("y", true, ""), ("z", false, ""), ("a", false, ":-"), ("1", false, "")]);
+    assert_eq!(
+        found,
+        [("x", false, "@P"), ("y", true, ""), ("k", false, ""), ("z", false, ""), ("a", false, ":-"), ("1", false, "")]
+    );
 }
 
 #[test]
