@@ -146,7 +146,7 @@ pub fn scan(text: &str, setting: &Setting) -> Verdict {
 /// Judges what was already seen of a text, for whoever needs both.
 #[must_use]
 pub fn judge(text: &str, seen: &Seen, setting: &Setting) -> Verdict {
-    match inspect(seen, setting, 0) {
+    match inspect(text, seen, setting, 0) {
         Some(Finding::Denied(reason)) => Verdict::deny(text, reason),
         Some(Finding::Install(reason)) => install(text, seen, setting, reason),
         None => by_mode(text, seen, setting),
@@ -164,8 +164,8 @@ enum Finding {
 }
 
 /// All that is denied whatever the mode, scripts that the command writes and runs included.
-fn inspect(seen: &Seen, setting: &Setting, depth: usize) -> Option<Finding> {
-    with_looks(seen, setting, |looks| {
+fn inspect(text: &str, seen: &Seen, setting: &Setting, depth: usize) -> Option<Finding> {
+    with_looks(text, seen, setting, |looks| {
         if let Some(reason) = looks.iter().find_map(|look| always(setting, look)) {
             return Some(Finding::Denied(reason));
         }
@@ -177,11 +177,11 @@ fn inspect(seen: &Seen, setting: &Setting, depth: usize) -> Option<Finding> {
     })
 }
 
-fn with_looks<T>(seen: &Seen, setting: &Setting, judge: impl FnOnce(&[Look<'_>]) -> T) -> T {
+fn with_looks<T>(text: &str, seen: &Seen, setting: &Setting, judge: impl FnOnce(&[Look<'_>]) -> T) -> T {
     let names: Vec<String> =
         seen.invocations.iter().map(|one| one.name().map(rules::known_as).unwrap_or_default()).collect();
     let folders = Folders::along(setting.paths.workspace(), &seen.invocations);
-    judge(&look::all(seen, &names, &folders))
+    judge(&look::all(text, seen, &names, &folders))
 }
 
 /// Shell scripts that were written by the command itself are judged like commands.
@@ -194,7 +194,7 @@ fn scripts(looks: &[Look<'_>], setting: &Setting, depth: usize) -> Option<Findin
             return Some(Finding::Denied(Reason::unparsed(fault)));
         }
         let found = match see(text, setting.dialect) {
-            Ok(seen) => inspect(&seen, setting, depth + 1),
+            Ok(seen) => inspect(text, &seen, setting, depth + 1),
             Err(fault) => Some(Finding::Denied(Reason::unparsed(fault))),
         };
         match found {
@@ -264,7 +264,7 @@ fn ask(text: &str, seen: &Seen, setting: &Setting, reason: Reason) -> Verdict {
 
 fn by_mode(text: &str, seen: &Seen, setting: &Setting) -> Verdict {
     if let Mode::Allowlist(list) = &setting.mode
-        && let Err(miss) = with_looks(seen, setting, |looks| modes::check_allowlist(list, seen, looks))
+        && let Err(miss) = with_looks(text, seen, setting, |looks| modes::check_allowlist(list, seen, looks))
     {
         let reason = missed(miss);
         let may_ask =

@@ -1,6 +1,6 @@
 //! `package_install`: installing software. Where an approver exists, it is asked instead.
 
-use super::args::{Arg, Spec, args, one_of, only_help, subcommand};
+use super::args::{Arg, Spec, args, only_help, subcommand};
 use super::{Look, Rule};
 use crate::shell::{Group, Span, Word};
 
@@ -351,70 +351,17 @@ fn manager(look: &Look<'_>) -> Option<Span> {
             words.iter().any(|word| matches!(word.known(), Some("-l" | "list" | "-Q" | "-Qs" | "-Ss" | "search")));
         return if words.is_empty() || lists { None } else { Some(look.program()) };
     }
-    match name {
-        "dpkg" | "rpm" | "pacman" | "nix-env" | "nix-shell" => return by_letters(name, words),
-        "nix" => {
-            return by_pairs(
-                words,
-                &[
-                    ("profile", &["install", "add", "upgrade", "remove"]),
-                    ("run", &[]),
-                    ("shell", &[]),
-                    ("develop", &[]),
-                ],
-            );
-        }
-        "dotnet" => {
-            return by_pairs(
-                words,
-                &[
-                    ("tool", &["install", "update", "uninstall", "restore"]),
-                    ("add", &["package"]),
-                    ("workload", &["install", "update"]),
-                    ("new", &["install"]),
-                ],
-            );
-        }
-        "rustup" => {
-            return by_pairs(
-                words,
-                &[
-                    ("toolchain", &["install", "add", "uninstall"]),
-                    ("component", &["add"]),
-                    ("target", &["add"]),
-                    ("update", &[]),
-                    ("install", &[]),
-                    ("self", &["update"]),
-                ],
-            );
-        }
-        "gh" | "claude" => {
-            return by_pairs(
-                words,
-                &[("extension", &["install", "upgrade"]), ("ext", &["install", "upgrade"]), ("plugin", &["install"])],
-            );
-        }
-        "uv" => {
-            if let Some(span) = by_pairs(
-                words,
-                &[
-                    ("pip", &["install", "uninstall", "sync"]),
-                    ("tool", &["install", "run", "upgrade", "uninstall"]),
-                    ("python", &["install"]),
-                    ("self", &["update"]),
-                ],
-            ) {
-                return Some(span);
-            }
-            if words.iter().any(|word| matches!(word.known(), Some("--with"))) {
-                return Some(look.program());
-            }
-        }
-        // Without a subcommand they install what the project lists.
-        "yarn" | "bundle" | "bundler" if words.iter().all(|word| word.prefix().starts_with('-')) => {
-            return Some(look.program());
-        }
-        _ => {}
+    if matches!(name, "dpkg" | "rpm" | "pacman" | "nix-env" | "nix-shell") {
+        return by_letters(name, words);
+    }
+    // Without a subcommand these install what the project lists; `uv run --with` installs on the way.
+    let bare = matches!(name, "yarn" | "bundle" | "bundler") && words.iter().all(|word| word.prefix().starts_with('-'));
+    let with = name == "uv" && words.iter().any(|word| word.known() == Some("--with"));
+    if bare || with {
+        return Some(look.program());
+    }
+    if let Some(span) = by_pairs(name, words) {
+        return Some(span);
     }
     // `cargo +nightly install`.
     let toolchain = words.first().is_some_and(|word| word.prefix().starts_with('+'));
@@ -459,16 +406,38 @@ fn by_letters(name: &str, words: &[Word]) -> Option<Span> {
     })
 }
 
-/// Two words say what is done; where none are listed, the first alone.
-fn by_pairs(words: &[Word], pairs: &[(&str, &[&str])]) -> Option<Span> {
+/// Programs, a first word, and the second words with which it installs; none where the first says all.
+const PAIRS: &[(&str, &str, &str)] = &[
+    ("nix", "profile", "install add upgrade remove"),
+    ("nix", "run", ""),
+    ("nix", "shell", ""),
+    ("nix", "develop", ""),
+    ("dotnet", "tool", "install update uninstall restore"),
+    ("dotnet", "add", "package"),
+    ("dotnet", "workload", "install update"),
+    ("dotnet", "new", "install"),
+    ("rustup", "toolchain", "install add uninstall"),
+    ("rustup", "component", "add"),
+    ("rustup", "target", "add"),
+    ("rustup", "update", ""),
+    ("rustup", "install", ""),
+    ("rustup", "self", "update"),
+    ("gh", "extension", "install upgrade"),
+    ("gh", "ext", "install upgrade"),
+    ("claude", "plugin", "install"),
+    ("uv", "pip", "install uninstall sync"),
+    ("uv", "tool", "install run upgrade uninstall"),
+    ("uv", "python", "install"),
+    ("uv", "self", "update"),
+];
+
+fn by_pairs(name: &str, words: &[Word]) -> Option<Span> {
     let (first, rest) = subcommand(words, OWN)?;
-    pairs.iter().find_map(|(name, commands)| {
-        if !one_of(first, &[*name]) {
-            return None;
-        }
-        if commands.is_empty() || first.known().is_none() {
+    PAIRS.iter().filter(|(program, word, _)| *program == name && first.may_be(word)).find_map(|(_, _, seconds)| {
+        if seconds.is_empty() || first.known().is_none() {
             return Some(first.span);
         }
-        subcommand(rest, OWN).filter(|(word, _)| one_of(word, commands)).map(|(word, _)| word.span)
+        let (second, _) = subcommand(rest, OWN)?;
+        seconds.split(' ').any(|listed| second.may_be(listed)).then_some(second.span)
     })
 }
