@@ -160,6 +160,7 @@ fn reads_by_option(look: &Look<'_>) -> bool {
             .args()
             .windows(2)
             .any(|pair| matches!(pair, [option, file] if option.known() == Some("-f") && matches!(file.known(), Some("-" | "/dev/stdin")))),
+        "deno" => look.args().iter().any(|word| word.known() == Some("-")),
         "ed" | "red" | "ex" | "m4" => true,
         _ => false,
     }

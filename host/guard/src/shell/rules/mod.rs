@@ -121,6 +121,11 @@ pub(crate) fn broken<'l>(look: &'l Look<'_>) -> impl Iterator<Item = (&'static R
     own.iter().chain(&TABLE.about_all).filter_map(|rule| (rule.matches)(look).map(|span| (*rule, span)))
 }
 
+/// Whether there are rules about a program of this name.
+pub(crate) fn is_known(name: &str) -> bool {
+    TABLE.by_program.contains_key(name)
+}
+
 /// The name under which a program is known here: in lower case, without `.exe`, and without a version where only that
 /// makes a name of it that rules know (`python3.12`, `mkfs.ext4`).
 pub(crate) fn known_as(name: &str) -> String {
