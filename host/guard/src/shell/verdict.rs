@@ -218,7 +218,8 @@ fn always(setting: &Setting, look: &Look<'_>) -> Option<Reason> {
         let sentence = "the path belongs to the gateway; no command may name it";
         return Some(Reason::always("shell.path-denied", sentence, span));
     }
-    if look.one.unknown_program() {
+    // A name with a dash in front is an option of a wrapper that was not understood, so what it wraps is not known either.
+    if look.one.unknown_program() || look.name.starts_with('-') {
         let sentence = "the name of the program is not known before the command runs; write it out";
         return Some(Reason::always("shell.unknown-program", sentence, look.program()));
     }
