@@ -1,5 +1,5 @@
 //! Decisions about addresses, host names and URLs that the gates take before anything leaves: which addresses are special,
-//! what a URL's host really is, whether a pattern covers it.
+//! what a URL's host really is, whether a pattern covers it. And about shell commands before anything starts ([`shell`]).
 //!
 //! May depend on: parsers. Must not know: wasmtime, the network, the file system, other stations. No I/O, no panics on any
 //! input, so everything here can be fuzzed.

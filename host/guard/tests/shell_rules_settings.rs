@@ -260,3 +260,13 @@ proptest! {
         }
     }
 }
+
+/// A script that is written once and run again and again is not judged as often: the work stays bounded.
+#[test]
+fn a_script_run_a_thousand_times_is_not_read_a_thousand_times() {
+    let body = "echo a\n".repeat(1000);
+    let once = format!("cat > a.sh <<'EOF'\n{body}EOF\n");
+    assert!(scan(&format!("{once}sh a.sh; sh a.sh"), &Setting::default()).allows());
+    let often = format!("{once}{}", "sh a.sh;".repeat(800));
+    assert_eq!(rule(&often, &Setting::default()), "code_injection.decoded_and_run");
+}

@@ -407,9 +407,14 @@ fn code_is_read() {
         ("make SHELL=/bin/rm", &["make SHELL=/bin/rm", "/bin/rm"]),
         ("vim -c '!rm x' +':!ls'", &["vim -c '!rm x' +:!ls", "rm x", "ls"]),
         ("gdb -ex 'shell rm x'", &["gdb -ex 'shell rm x'", "rm x"]),
-        ("docker exec -it c rm x", &["docker exec -it c rm x", "rm x", "x"]),
+        ("docker exec -it c rm x", &["docker exec -it c rm x", "rm x"]),
+        (
+            "docker run --name n -v \"$PWD\":/w a rm -- x",
+            &["docker run --name n -v ‹$PWD›:/w a rm -- x", "rm -- x", "x"],
+        ),
+        ("docker run --odd b a rm", &["docker run --odd b a rm", "a rm", "rm"]),
         ("docker run a rm x", &["docker run a rm x", "rm x"]),
-        ("docker run --entrypoint rm a x", &["docker run --entrypoint rm a x", "rm a x", "rm x", "rm"]),
+        ("docker run --entrypoint rm a x", &["docker run --entrypoint rm a x", "rm x"]),
         ("npx -c 'rm x'", &["npx -c 'rm x'", "rm x", "'rm x'"]),
         ("GIT_CONFIG_VALUE_0='!rm x' git x", &["GIT_CONFIG_VALUE_0=!rm x git x", "rm x"]),
         ("LESSOPEN='|rm %s' less x", &["LESSOPEN=|rm %s less x", "rm %s"]),
@@ -604,10 +609,13 @@ fn uses_and_parameters_are_noted() {
     ] {
         assert!(seen(text).uses(feature), "{text}");
     }
-    let all = seen("echo ${x@P} ${!y} ${#z} \"${a[1]:-b}\" $1");
+    let all = seen("echo ${x@P} ${!y} ${!k[@]} ${#z} \"${a[1]:-b}\" $1");
     let found: Vec<(&str, bool, &str)> =
         all.parameters.iter().map(|one| (one.name.as_str(), one.indirect, one.operator.as_str())).collect();
-    assert_eq!(found, [("x", false, "@P"), ("y", true, ""), ("z", false, ""), ("a", false, ":-"), ("1", false, "")]);
+    assert_eq!(
+        found,
+        [("x", false, "@P"), ("y", true, ""), ("k", false, ""), ("z", false, ""), ("a", false, ":-"), ("1", false, "")]
+    );
 }
 
 #[test]

@@ -487,7 +487,8 @@ pub struct Use {
 pub struct Parameter {
     /// The name: `HOME`, `1`, `@`.
     pub name: String,
-    /// Whether it is `${!name…}`: the value names another variable, or variables are listed.
+    /// Whether it is `${!name…}`: the value names another variable, or variables are listed. An array's keys (`${!name[@]}`)
+    /// are no such thing.
     pub indirect: bool,
     /// The operator as written, without its operand: ``, `:-`, `@P`, `//`, `#`.
     pub operator: String,

@@ -96,7 +96,7 @@ impl fmt::Display for Verdict {
             return f.write_str(self.decision.as_str());
         }
         write!(f, "{}: {} (in `{}`)", self.rule, self.sentence, self.excerpt)?;
-        if self.grant.is_empty() { Ok(()) } else { write!(f, "; {}", self.grant) }
+        if self.grant.is_empty() { Ok(()) } else { write!(f, "; what would allow it: {}", self.grant) }
     }
 }
 
@@ -128,7 +128,7 @@ impl Reason {
     }
 
     fn of(rule: &Rule, span: Span) -> Self {
-        let grant = format!("or the operator switches the group `{}` off for this agent", rule.group);
+        let grant = format!("the group `{}` switched off for this agent, in the settings of the plugin", rule.group);
         Self { rule: rule.id, group: Some(rule.group), sentence: rule.sentence, grant, span }
     }
 }
@@ -146,7 +146,7 @@ pub fn scan(text: &str, setting: &Setting) -> Verdict {
 /// Judges what was already seen of a text, for whoever needs both.
 #[must_use]
 pub fn judge(text: &str, seen: &Seen, setting: &Setting) -> Verdict {
-    match inspect(seen, setting, 0) {
+    match inspect(text, seen, setting, 0) {
         Some(Finding::Denied(reason)) => Verdict::deny(text, reason),
         Some(Finding::Install(reason)) => install(text, seen, setting, reason),
         None => by_mode(text, seen, setting),
@@ -164,8 +164,8 @@ enum Finding {
 }
 
 /// All that is denied whatever the mode, scripts that the command writes and runs included.
-fn inspect(seen: &Seen, setting: &Setting, depth: usize) -> Option<Finding> {
-    with_looks(seen, setting, |looks| {
+fn inspect(text: &str, seen: &Seen, setting: &Setting, depth: usize) -> Option<Finding> {
+    with_looks(text, seen, setting, |looks| {
         if let Some(reason) = looks.iter().find_map(|look| always(setting, look)) {
             return Some(Finding::Denied(reason));
         }
@@ -177,11 +177,11 @@ fn inspect(seen: &Seen, setting: &Setting, depth: usize) -> Option<Finding> {
     })
 }
 
-fn with_looks<T>(seen: &Seen, setting: &Setting, judge: impl FnOnce(&[Look<'_>]) -> T) -> T {
+fn with_looks<T>(text: &str, seen: &Seen, setting: &Setting, judge: impl FnOnce(&[Look<'_>]) -> T) -> T {
     let names: Vec<String> =
         seen.invocations.iter().map(|one| one.name().map(rules::known_as).unwrap_or_default()).collect();
     let folders = Folders::along(setting.paths.workspace(), &seen.invocations);
-    judge(&look::all(seen, &names, &folders))
+    judge(&look::all(text, seen, &names, &folders))
 }
 
 /// Shell scripts that were written by the command itself are judged like commands.
@@ -194,7 +194,7 @@ fn scripts(looks: &[Look<'_>], setting: &Setting, depth: usize) -> Option<Findin
             return Some(Finding::Denied(Reason::unparsed(fault)));
         }
         let found = match see(text, setting.dialect) {
-            Ok(seen) => inspect(&seen, setting, depth + 1),
+            Ok(seen) => inspect(text, &seen, setting, depth + 1),
             Err(fault) => Some(Finding::Denied(Reason::unparsed(fault))),
         };
         match found {
@@ -211,14 +211,15 @@ fn always(setting: &Setting, look: &Look<'_>) -> Option<Reason> {
     if let Some((span, name)) = modes::ungranted(setting, look) {
         let sentence =
             "the program runs with credentials, and only where they were granted; ask the operator for the grant";
-        let grant = format!("or the tenant grants `{name}` to this agent");
+        let grant = format!("`{name}` granted to this agent by the tenant");
         return Some(Reason { grant, ..Reason::always("shell.not-granted", sentence, span) });
     }
     if let Some(span) = modes::check_paths(&setting.paths, look, look.folders) {
         let sentence = "the path belongs to the gateway; no command may name it";
         return Some(Reason::always("shell.path-denied", sentence, span));
     }
-    if look.one.unknown_program() {
+    // A name with a dash in front is an option of a wrapper that was not understood, so what it wraps is not known either.
+    if look.one.unknown_program() || look.name.starts_with('-') {
         let sentence = "the name of the program is not known before the command runs; write it out";
         return Some(Reason::always("shell.unknown-program", sentence, look.program()));
     }
@@ -264,7 +265,7 @@ fn ask(text: &str, seen: &Seen, setting: &Setting, reason: Reason) -> Verdict {
 
 fn by_mode(text: &str, seen: &Seen, setting: &Setting) -> Verdict {
     if let Mode::Allowlist(list) = &setting.mode
-        && let Err(miss) = with_looks(seen, setting, |looks| modes::check_allowlist(list, seen, looks))
+        && let Err(miss) = with_looks(text, seen, setting, |looks| modes::check_allowlist(list, seen, looks))
     {
         let reason = missed(miss);
         let may_ask =
@@ -285,7 +286,7 @@ fn missed(miss: modes::Miss) -> Reason {
         Miss::Empty(span) => (
             "allowlist.empty",
             "no program is allowed here, so there is no shell",
-            "or the operator lists the program",
+            "the program listed",
             span,
         ),
         Miss::NotPlain(span) => (
@@ -297,19 +298,19 @@ fn missed(miss: modes::Miss) -> Reason {
         Miss::Program(span) => (
             "allowlist.program",
             "the program is not on the list; use one that is",
-            "or the operator lists the program by this name",
+            "the program listed by this name",
             span,
         ),
         Miss::Arguments(span) => (
             "allowlist.arguments",
             "the program is listed with other arguments; use those",
-            "or the operator lists these arguments",
+            "these arguments listed",
             span,
         ),
         Miss::Beyond(span) => (
             "allowlist.beyond",
             "the list names the program only, which covers neither code that it is given nor files that an option makes it write",
-            "or the operator lists the program with these arguments",
+            "the program listed with these arguments",
             span,
         ),
     };

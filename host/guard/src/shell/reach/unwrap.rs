@@ -1,7 +1,7 @@
 //! What an invocation starts through its words.
 
 use super::options::{Options, walk};
-use super::prefixes::{prefix, subcommand};
+use super::prefixes::{BEHIND, prefix, subcommand, takes_operand};
 use super::{Context, Scan};
 use crate::shell::seen::{
     Assignment, Code, Dialect, Fault, Input, Language, Piece, Source, Span, Unparsed, Value, Why, Word,
@@ -143,8 +143,7 @@ impl Scan {
         self.start_with(index, words.to_vec(), set, stdin, span, cx)
     }
 
-    /// A program behind `exec`, `run` and the like, whose options are too many to list: where `--` stands, it begins there;
-    /// otherwise at any of the first words that are no option.
+    /// A program behind `exec`, `run` and the like: where the options end, and behind `--` too.
     fn behind_subcommand(
         &mut self,
         name: &str,
@@ -154,46 +153,22 @@ impl Scan {
         cx: &Context<'_>,
     ) -> Result<(), Unparsed> {
         let rest = args.get(start..).unwrap_or_default();
-        if let Some(at) = rest.iter().position(|word| word.known() == Some("--")) {
-            return self.start(index, rest.get(at + 1..).unwrap_or_default().to_vec(), cx);
+        let (_, mut starts) = walk(rest, &BEHIND);
+        let dashes = |at: usize| rest.get(at).and_then(Word::known) == Some("--");
+        for start in &mut starts {
+            *start += usize::from(takes_operand(name));
+            *start += usize::from(dashes(*start));
         }
-        // The first operand is a container, an image, a folder or a profile.
-        let container = matches!(
-            name,
-            "docker"
-                | "podman"
-                | "nerdctl"
-                | "kubectl"
-                | "oc"
-                | "lxc"
-                | "incus"
-                | "lxc-attach"
-                | "crictl"
-                | "ip"
-                | "direnv"
-                | "aws-vault"
-                | "chamber"
-                | "distrobox"
-        );
-        let operands = rest.iter().enumerate().filter(|(_, word)| !word.prefix().starts_with('-')).map(|(at, _)| at);
-        // Values of options look like operands: each of the first few may be the program.
-        let dashed = rest.iter().take(12).any(|word| word.prefix().starts_with('-'));
-        let (skip, take) = match (container, dashed) {
-            (true, true) => (1, 8),
-            (true, false) => (1, 1),
-            (false, true) => (0, 4),
-            (false, false) => (0, 1),
-        };
+        starts.extend(rest.iter().position(|word| word.known() == Some("--")).map(|at| at + 1));
+        starts.sort_unstable();
+        starts.dedup();
         let entry = entry_point(rest);
-        for at in operands.skip(skip).take(take).collect::<Vec<_>>() {
+        for at in starts {
             let words = rest.get(at..).unwrap_or_default();
+            // With an entry point, the words behind the image are only its arguments.
             self.start(index, entry.iter().chain(words).cloned().collect(), cx)?;
         }
-        // With an entry point, the words behind the image are only its arguments.
-        match entry {
-            Some(entry) => self.start(index, vec![entry], cx),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Values of variables that programs run.

@@ -40,9 +40,25 @@ pub(crate) fn texts(one: &Invocation) -> impl Iterator<Item = Text<'_>> {
         |pair| matches!(pair, [option, module] if option.known() == Some("-m") && module.known() == Some("timeit")),
     );
     let statements = one.args.iter().filter(move |word| timed && !word.prefix().starts_with('-'));
+    let clustered = one.args.windows(2).filter_map(move |pair| clustered(one, pair));
     given
         .chain(statements.map(|word| (Language::Python, word)))
+        .chain(clustered)
         .map(|(language, word)| Text::new(language, word, known_text(word)))
+}
+
+/// Perl's and Ruby's code behind a cluster that ends in `e` (`-le`, `-0777ne`), where the reader took it for a file.
+fn clustered<'a>(one: &Invocation, pair: &'a [Word]) -> Option<(Language, &'a Word)> {
+    let [option, word] = pair else { return None };
+    let language = match one.name()?.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
+        "perl" => Language::Perl,
+        "ruby" => Language::Ruby,
+        _ => return None,
+    };
+    let letters = option.known()?.strip_prefix('-')?;
+    let is_code = letters.ends_with(['e', 'E']) && !letters.starts_with(['-', 'M', 'm', 'I', 'r', 'e', 'E']);
+    let as_file = |code: &crate::shell::Code| matches!(&code.source, Source::File(file) if file.span == word.span);
+    (is_code && one.code.iter().any(as_file)).then_some((language, word))
 }
 
 /// Python code with `os` under its own name where it was given another (`import os as o`).

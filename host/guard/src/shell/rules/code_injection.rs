@@ -76,6 +76,21 @@ pub(super) const RULES: &[Rule] = &[
         allows: &["source venv/bin/activate", ". .venv/bin/activate", "echo . evil.sh", "ls ."],
     },
     Rule {
+        id: "code_injection.waiting_interpreter",
+        group: GROUP,
+        sentence: "an interpreter without a script runs whatever whoever starts it writes to it; give it a script or `-c`",
+        programs: INTERPRETERS,
+        matches: |look| {
+            let waits = |word: &Word| {
+                matches!(word.known(), Some("-" | "-l" | "-x" | "-e" | "-u" | "-q" | "-B" | "--login" | "-ex" | "-a"))
+            };
+            let alone = look.one.code.is_empty() && look.one.stdin == Input::Inherited && look.args().iter().all(waits);
+            (alone && look.name != "psql").then(|| look.program())
+        },
+        denies: &["bash", "ls; sh", "python3", "node", "bash -l", "env -i bash", "python3 -u -"],
+        allows: &["bash --version", "python3 a.py", "node --test", "bash -c ls", "python3 -V", "psql", "echo bash"],
+    },
+    Rule {
         id: "code_injection.decoded_and_run",
         group: GROUP,
         sentence: "a file that was decoded by this very command has been read by nobody; decode it, read it, then run it",
@@ -160,6 +175,7 @@ fn reads_by_option(look: &Look<'_>) -> bool {
             .args()
             .windows(2)
             .any(|pair| matches!(pair, [option, file] if option.known() == Some("-f") && matches!(file.known(), Some("-" | "/dev/stdin")))),
+        "deno" => look.args().iter().any(|word| word.known() == Some("-")),
         "ed" | "red" | "ex" | "m4" => true,
         _ => false,
     }

@@ -270,6 +270,11 @@ fn secret_search(look: &Look<'_>) -> Option<Span> {
         {
             holds_key(&super::code::known_text(name)).then_some(name.span)
         }
+        // Programs that run as their owner are looked for by whoever wants to be that owner.
+        [option, mode] if option.known() == Some("-perm") => ["4000", "2000", "6000", "u=s", "u+s", "g=s"]
+            .iter()
+            .any(|bits| mode.prefix().ends_with(bits))
+            .then_some(mode.span),
         _ => None,
     })?;
     starts.then_some(named)

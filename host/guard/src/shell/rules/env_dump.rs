@@ -208,10 +208,16 @@ pub(super) const RULES: &[Rule] = &[
         programs: &[],
         matches: |look| {
             let first = look.seen.invocations.first().is_some_and(|one| std::ptr::eq(one, look.one));
-            look.seen.parameters.iter().find(|one| first && one.indirect && one.operator.is_empty()).map(|one| one.span)
+            // `${!list[@]}` are the keys of a list.
+            let keys = |span: Span| {
+                let text = span.of(look.text);
+                text.starts_with("${!") && (text.ends_with("[@]}") || text.ends_with("[*]}"))
+            };
+            let names = |one: &&crate::shell::Parameter| one.indirect && one.operator.is_empty() && !keys(one.span);
+            look.seen.parameters.iter().find(|one| first && names(one)).map(|one| one.span)
         },
-        denies: &["echo ${!x}", "echo \"${!1}\""],
-        allows: &["echo ${x}", "echo '${!x}'"],
+        denies: &["echo ${!x}", "echo \"${!1}\"", "echo ${!m[0]}", "bash -c 'echo ${!x} ${!m[@]}'"],
+        allows: &["echo ${x}", "echo '${!x}'", "for k in \"${!m[@]}\"; do echo $k; done"],
     },
     Rule {
         id: "env_dump.jq",

@@ -61,6 +61,21 @@ pub(super) const RULES: &[Rule] = &[
         allows: &["history", "history 10", "fc -l", "echo history -a"],
     },
     Rule {
+        id: "filter_bypass.renamed_program",
+        group: GROUP,
+        sentence: "another name for a program hides it from the rules about it; run it by its own name",
+        programs: &["ln", "cp", "mv", "install", "link", "hash"],
+        matches: renamed,
+        denies: &[
+            "ln -s /bin/rm x",
+            "cp /bin/bash ./x",
+            "ln -s $(which sudo) x",
+            "install -m 755 /usr/bin/curl y",
+            "hash -p /bin/rm ls",
+        ],
+        allows: &["ln -s /usr/bin/python3 py", "cp /bin/ls x", "ln -s ../a/rm.md x", "cp rm x"],
+    },
+    Rule {
         id: "filter_bypass.git_setting",
         group: GROUP,
         sentence: "the setting makes git run a program; leave it as it is",
@@ -131,6 +146,30 @@ pub(super) const RULES: &[Rule] = &[
         ],
     },
 ];
+
+/// Languages that many projects link under another name.
+const LINKED: &[&str] = &[
+    "python", "node", "perl", "ruby", "php", "java", "gcc", "g++", "clang", "cc", "go", "cargo", "vim", "nvim", "git",
+    "make",
+];
+
+/// A program of the system with rules of its own, or one that is looked up, as the source of a link or copy.
+fn renamed(look: &Look<'_>) -> Option<Span> {
+    let of_system = |word: &&crate::shell::Word| {
+        let text = word.prefix();
+        let folder = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/"]
+            .iter()
+            .any(|start| text.starts_with(start));
+        let name = super::known_as(word.basename().unwrap_or_default());
+        folder && super::is_known(&name) && !LINKED.contains(&name.as_str())
+    };
+    let looked_up = |word: &&crate::shell::Word| {
+        let looks_up =
+            |one: &crate::shell::Invocation| matches!(one.name(), Some("which" | "command" | "type" | "whereis"));
+        look::has_output(word) && look.within(word).any(looks_up)
+    };
+    look.args().iter().find(|word| of_system(word) || looked_up(word)).map(|word| word.span)
+}
 
 /// Decoders, where their output becomes words.
 fn decoded(look: &Look<'_>) -> Option<Span> {

@@ -11,6 +11,8 @@ pub(crate) struct Look<'a> {
     pub one: &'a Invocation,
     /// Everything else.
     pub seen: &'a Seen,
+    /// The text that all was seen in.
+    pub text: &'a str,
     /// Its name as rules know it; empty where there is none.
     pub name: &'a str,
     /// What its words and redirections may name.
@@ -82,7 +84,7 @@ fn folder_of(one: &Invocation) -> Option<&Word> {
 }
 
 /// One look for each invocation, in one pass over them: what stands before is known when what comes after is looked at.
-pub(crate) fn all<'a>(seen: &'a Seen, names: &'a [String], folders: &'a [Folders]) -> Vec<Look<'a>> {
+pub(crate) fn all<'a>(text: &'a str, seen: &'a Seen, names: &'a [String], folders: &'a [Folders]) -> Vec<Look<'a>> {
     let mut looks: Vec<Look<'a>> = Vec::with_capacity(seen.invocations.len());
     let mut files = Files::default();
     let mut at = folders.iter().peekable();
@@ -102,7 +104,7 @@ pub(crate) fn all<'a>(seen: &'a Seen, names: &'a [String], folders: &'a [Folders
         {
             code.push(code::Text::new(*language, word, text.clone()));
         }
-        let look = Look { one, seen, name, named, code, folders, ran, downloaded };
+        let look = Look { one, seen, text, name, named, code, folders, ran, downloaded };
         files.add(&look);
         looks.push(look);
     }

@@ -6,6 +6,7 @@
 //! worst one. And quoted data is data: only words that a program takes for a path, an address, an option or code are judged,
 //! so that what `echo`, `git commit -m` or `grep` are given as text denies nothing.
 
+mod addresses;
 pub(crate) mod args;
 mod code;
 mod code_injection;
@@ -23,6 +24,7 @@ mod network_recon;
 mod one_liners;
 mod operands;
 mod package_install;
+mod package_runners;
 mod persistence;
 mod places;
 mod privilege_escalation;
@@ -71,6 +73,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         destructive_tools::RULES,
         data_exfiltration::RULES,
         requests::RULES,
+        addresses::RULES,
         reverse_shell::RULES,
         code_injection::RULES,
         one_liners::RULES,
@@ -84,6 +87,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         sed::RULES,
         network_recon::RULES,
         package_install::RULES,
+        package_runners::RULES,
         persistence::RULES,
         process_control::RULES,
         env_dump::RULES,
@@ -115,6 +119,11 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
 pub(crate) fn broken<'l>(look: &'l Look<'_>) -> impl Iterator<Item = (&'static Rule, Span)> + use<'l> {
     let own = TABLE.by_program.get(look.name).map(Vec::as_slice).unwrap_or_default();
     own.iter().chain(&TABLE.about_all).filter_map(|rule| (rule.matches)(look).map(|span| (*rule, span)))
+}
+
+/// Whether there are rules about a program of this name.
+pub(crate) fn is_known(name: &str) -> bool {
+    TABLE.by_program.contains_key(name)
 }
 
 /// The name under which a program is known here: in lower case, without `.exe`, and without a version where only that

@@ -41,7 +41,7 @@ pub(super) const RULES: &[Rule] = &[
             "awk '{print $1 \" | \" $2}' f",
             "node -e 'console.log(1)'",
             "ruby -e 'puts 1'",
-            "vim -c ':wq' f",
+            "vim -c ':wq!' f",
             "awk 'a || b' f",
             "sqlite3 a.db 'SELECT 1'",
         ],
@@ -83,156 +83,90 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn starts_program(text: &code::Text<'_>) -> bool {
-    let whole = text.whole.as_ref();
-    match text.language {
+/// Calls that start programs, by language; several languages share some.
+fn calls_of(language: Language) -> &'static str {
+    match language {
         Language::Python => {
-            let bare = &text.bare;
-            code::imports(
-                bare,
-                &[
-                    "subprocess",
-                    "pty",
-                    "commands",
-                    "pexpect",
-                    "sh",
-                    "plumbum",
-                    "code",
-                    "codeop",
-                    "pdb",
-                    "bdb",
-                    "multiprocessing",
-                    "ctypes",
-                    "invoke",
-                    "fabric",
-                ],
-            ) || code::mentions_any(
-                bare,
-                &[
-                    "os.system",
-                    "os.popen",
-                    "os.execl",
-                    "os.execv",
-                    "os.execve",
-                    "os.execvp",
-                    "os.execlp",
-                    "os.spawnl",
-                    "os.spawnv",
-                    "os.spawnlp",
-                    "os.posix_spawn",
-                    "os.fork",
-                    "os.startfile",
-                ],
-            ) || from_os(bare)
+            "os.system os.popen os.execl os.execv os.execve os.execvp os.execvpe os.execlp os.execle os.spawnl os.spawnv os.spawnlp os.spawnvp \
+             os.posix_spawn os.posix_spawnp os.fork os.forkpty os.startfile"
         }
-        Language::Perl => {
-            let bare = &text.bare;
-            code::mentions_any(bare, &["system", "exec", "qx", "fork", "syscall"]) && !only_in_pattern(bare)
-                || code::mentions_any(bare, &["execvp", "execv", "execl", "execlp"])
-                || bare.contains('`')
-                || (code::mentions(bare, "open") && whole.contains('|'))
-        }
-        Language::Ruby => {
-            let bare = &text.bare;
-            code::mentions_any(
-                bare,
-                &["system", "exec", "spawn", "popen", "IO.popen", "Open3", "fork", "syscall", "Kernel"],
-            ) || bare.contains('`')
-                || bare.contains("%x")
-        }
+        Language::Ruby => "system exec spawn popen IO.popen Open3 fork syscall Kernel",
         Language::JavaScript => {
-            code::mentions_any(
-                &text.bare,
-                &[
-                    "execSync",
-                    "spawnSync",
-                    "execFile",
-                    "Deno.Command",
-                    "Deno.run",
-                    "Bun.spawn",
-                    "process.binding",
-                    "execFileSync",
-                ],
-            ) || code::mentions_any(whole, &["child_process", "worker_threads", "node:child_process"])
-                && whole.contains("require")
-                || whole
-                    .split(['\'', '"', '`'])
-                    .any(|part| matches!(part, "child_process" | "node:child_process" | "vm" | "node:vm"))
+            "execSync spawnSync execFile execFileSync Deno.Command Deno.run Bun.spawn Bun.spawnSync process.binding"
         }
-        Language::Php => {
-            code::mentions_any(
-                &text.bare,
-                &["system", "exec", "shell_exec", "passthru", "popen", "proc_open", "pcntl_exec"],
-            ) || text.bare.contains('`')
-        }
-        Language::Lua => code::mentions_any(&text.bare, &["os.execute", "io.popen", "execute", "popen"]),
-        Language::Awk => awk_starts(whole),
+        Language::Php => "system exec shell_exec passthru popen proc_open pcntl_exec",
+        Language::Lua => "os.execute io.popen execute popen",
         Language::Editor => {
-            whole.contains('!')
-                || code::mentions_any(
-                    whole,
-                    &[
-                        "system",
-                        "shell",
-                        "sh",
-                        "term",
-                        "terminal",
-                        "python",
-                        "python3",
-                        "py3",
-                        "lua",
-                        "perl",
-                        "ruby",
-                        "call-process",
-                        "shell-command",
-                        "start-process",
-                        "job_start",
-                        "libcall",
-                    ],
-                )
+            "system shell sh term terminal python python3 py3 lua perl ruby call-process shell-command start-process job_start \
+             libcall"
         }
+        Language::Sql => "\\! .shell .system .load xp_cmdshell sys_exec pg_execute_server_program load_extension",
+        Language::PowerShell => "start-process saps invoke-command icm cmd cmd.exe",
+        Language::Other => "system exec shell spawn popen os:cmd System.cmd run esyscmd syscmd pipe",
+        _ => "",
+    }
+}
+
+/// Python modules that start programs, or a place where they can be.
+const PYTHON_MODULES: &[&str] = &[
+    "subprocess",
+    "pty",
+    "commands",
+    "pexpect",
+    "sh",
+    "plumbum",
+    "code",
+    "codeop",
+    "pdb",
+    "bdb",
+    "multiprocessing",
+    "ctypes",
+    "invoke",
+    "fabric",
+];
+
+fn starts_program(text: &code::Text<'_>) -> bool {
+    let (whole, bare) = (text.whole.as_ref(), text.bare.as_str());
+    // PowerShell does not care about case.
+    let lower = if text.language == Language::PowerShell { bare.to_ascii_lowercase() } else { String::new() };
+    let searched = if lower.is_empty() { bare } else { &lower };
+    if calls_of(text.language).split_ascii_whitespace().any(|call| code::mentions(searched, call)) {
+        return true;
+    }
+    match text.language {
+        Language::Python => code::imports(bare, PYTHON_MODULES) || from_os(bare),
+        Language::Perl => perl_starts(whole, bare),
+        Language::Ruby => bare.contains('`') || bare.contains("%x"),
+        Language::Php => bare.contains('`'),
+        Language::JavaScript => whole.split(['\'', '"', '`']).any(|part| {
+            matches!(part.strip_prefix("node:").unwrap_or(part), "child_process" | "worker_threads" | "vm" | "cluster")
+        }),
+        Language::Awk => awk_starts(whole),
+        Language::Editor => filters(whole),
         Language::Sql => {
-            whole.trim_start().starts_with("\\!")
-                || code::mentions_any(
-                    whole,
-                    &[
-                        ".shell",
-                        ".system",
-                        "xp_cmdshell",
-                        "sys_exec",
-                        "pg_execute_server_program",
-                        "load_extension",
-                        ".load",
-                    ],
-                )
-                || (code::mentions_any(&whole.to_ascii_lowercase(), &["program"])
-                    && code::mentions(&whole.to_ascii_lowercase(), "copy"))
-                || whole.contains("\\!")
+            let lower = whole.to_ascii_lowercase();
+            code::mentions(&lower, "program") && code::mentions(&lower, "copy")
         }
-        Language::PowerShell => code::mentions_any(
-            &whole.to_ascii_lowercase(),
-            &["start-process", "saps", "invoke-command", "icm", "cmd", "cmd.exe"],
-        ),
         Language::Make => whole.contains("$(shell") || whole.contains("!="),
-        Language::Other => code::mentions_any(
-            whole,
-            &[
-                "system",
-                "exec",
-                "shell",
-                "spawn",
-                "popen",
-                "os:cmd",
-                "System.cmd",
-                "run",
-                "do shell script",
-                "esyscmd",
-                "syscmd",
-                "pipe",
-            ],
-        ),
         _ => false,
     }
+}
+
+fn perl_starts(whole: &str, bare: &str) -> bool {
+    code::mentions_any(bare, &["system", "exec", "qx", "fork", "syscall"]) && !only_in_pattern(bare)
+        || code::mentions_any(bare, &["execvp", "execv", "execl", "execlp"])
+        || bare.contains('`')
+        || (code::mentions(bare, "open") && whole.contains('|'))
+}
+
+/// `:!ls`, `:r !ls`, `:%!sh`; not `:wq!`.
+fn filters(commands: &str) -> bool {
+    let mut before = ' ';
+    commands.chars().any(|c| {
+        let starts = c == '!' && !before.is_alphanumeric();
+        before = c;
+        starts
+    })
 }
 
 /// `from os import system`.

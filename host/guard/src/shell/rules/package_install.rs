@@ -1,294 +1,241 @@
 //! `package_install`: installing software. Where an approver exists, it is asked instead.
 
-use super::args::{Arg, Spec, args, one_of, only_help, subcommand};
+use super::args::{Arg, Spec, args, only_help, subcommand};
 use super::{Look, Rule};
 use crate::shell::{Group, Span, Word};
 
 const GROUP: Group = Group::PackageInstall;
 
-const SENTENCE: &str = "installing software brings in code that nobody here has read; ask for an approval";
+pub(super) const SENTENCE: &str = "installing software brings in code that nobody here has read; ask for an approval";
 
-pub(super) const RULES: &[Rule] = &[
-    Rule {
-        id: "package_install.manager",
-        group: GROUP,
-        sentence: SENTENCE,
-        programs: &[
-            "pip",
-            "pipx",
-            "uv",
-            "conda",
-            "mamba",
-            "micromamba",
-            "poetry",
-            "pdm",
-            "pipenv",
-            "rye",
-            "hatch",
-            "npm",
-            "pnpm",
-            "yarn",
-            "bun",
-            "deno",
-            "corepack",
-            "apk",
-            "apt",
-            "apt-get",
-            "aptitude",
-            "dpkg",
-            "yum",
-            "dnf",
-            "microdnf",
-            "tdnf",
-            "zypper",
-            "rpm",
-            "pacman",
-            "yay",
-            "paru",
-            "brew",
-            "port",
-            "gem",
-            "bundle",
-            "bundler",
-            "cargo",
-            "go",
-            "snap",
-            "flatpak",
-            "nix",
-            "nix-env",
-            "nix-shell",
-            "composer",
-            "dotnet",
-            "nuget",
-            "luarocks",
-            "cpan",
-            "cpanm",
-            "opam",
-            "cabal",
-            "stack",
-            "choco",
-            "scoop",
-            "winget",
-            "emerge",
-            "xbps-install",
-            "pkg",
-            "pkg_add",
-            "asdf",
-            "mise",
-            "nvm",
-            "fnm",
-            "volta",
-            "rustup",
-            "sdk",
-            "gh",
-            "vcpkg",
-            "conan",
-            "tlmgr",
-            "guix",
-            "opkg",
-            "swupd",
-            "eopkg",
-            "helm",
-            "krew",
-            "code",
-            "dnf5",
-            "slackpkg",
-            "installpkg",
-            "urpmi",
-            "apt-fast",
-            "gdebi",
-            "alien",
-            "installer",
-            "softwareupdate",
-            "mas",
-            "spack",
-            "pixi",
-            "julia",
-            "rvm",
-            "rbenv",
-            "pyenv",
-            "jabba",
-            "claude",
-            "terraform-install",
-            "add-apt-repository",
-            "apt-add-repository",
-            "apt-key",
-        ],
-        matches: manager,
-        denies: &[
-            "pip install x",
-            "pip3 install x",
-            "pip3.11 install x",
-            "pip -q install x",
-            "pip uninstall x",
-            "pip download x",
-            "pipx install x",
-            "pipx run x",
-            "uv pip install x",
-            "uv add x",
-            "uv tool install x",
-            "uv tool run x",
-            "conda install x",
-            "poetry add x",
-            "poetry install",
-            "npm install",
-            "npm i x",
-            "npm ci",
-            "npm uninstall x",
-            "npm exec x",
-            "npm add x",
-            "npm --prefix d install x",
-            "pnpm add x",
-            "pnpm i",
-            "pnpm dlx x",
-            "yarn add x",
-            "yarn",
-            "yarn global add x",
-            "yarn dlx x",
-            "bun add x",
-            "bun x y",
-            "apk add x",
-            "apk del x",
-            "apt install x",
-            "apt-get -y install x",
-            "apt update",
-            "apt remove x",
-            "aptitude install x",
-            "dpkg -i x.deb",
-            "yum install x",
-            "dnf -y install x",
-            "zypper in x",
-            "rpm -ivh x.rpm",
-            "pacman -S x",
-            "pacman -Syu",
-            "brew install x",
-            "brew upgrade",
-            "port install x",
-            "gem install x",
-            "bundle install",
-            "bundle",
-            "cargo install x",
-            "go install x@latest",
-            "go get x",
-            "snap install x",
-            "flatpak install x",
-            "nix-env -iA x",
-            "nix profile install x",
-            "nix run x",
-            "nix-shell -p x",
-            "composer require x",
-            "dotnet tool install x",
-            "dotnet add package x",
-            "luarocks install x",
-            "cpan x",
-            "cpanm x",
-            "opam install x",
-            "cabal install x",
-            "choco install x",
-            "winget install x",
-            "emerge x",
-            "rustup toolchain install nightly",
-            "gh extension install a/b",
-            "/usr/bin/pip install x",
-            "p''ip install x",
-            "FOO=1 npm install x",
-            "pip $x",
-            "npm \"$x\" y",
-            "nvm install 20",
-        ],
-        allows: &[
-            "pip list",
-            "pip --version",
-            "pip show x",
-            "pip freeze",
-            "npm test",
-            "npm run build",
-            "npm ls",
-            "npm init -y",
-            "pnpm run build",
-            "yarn test",
-            "yarn run build",
-            "apt list --installed",
-            "apt search x",
-            "apt-cache show x",
-            "dpkg -l",
-            "rpm -qa",
-            "pacman -Q",
-            "pacman -Ss x",
-            "brew list",
-            "gem list",
-            "bundle exec rspec",
-            "cargo build",
-            "cargo test",
-            "cargo add x",
-            "go build ./...",
-            "go test ./...",
-            "uv run pytest",
-            "poetry run x",
-            "echo pip install x",
-            "git commit -m 'npm install x'",
-            "grep 'apt install' README.md",
-            "dotnet build",
-            "nix build",
-            "conda list",
-            "npm view x",
-            "composer validate",
-            "bun test",
-            "deno fmt",
-        ],
-    },
-    Rule {
-        id: "package_install.runner",
-        group: GROUP,
-        sentence: "the command downloads a package and runs it; ask for an approval",
-        programs: &[
-            "npx",
-            "uvx",
-            "pnpx",
-            "bunx",
-            "pkgx",
-            "dlx",
-            "jbang",
-            "cargo-binstall",
-            "easy_install",
-            "ensurepip",
-            "get-pip.py",
-            "npm-cli",
-            "nbx",
-            "degit",
-            "create-react-app",
-        ],
-        matches: |look| if only_help(look.args()) || look.args().is_empty() { None } else { Some(look.program()) },
-        denies: &["npx cowsay", "npx -y cowsay", "uvx ruff", "bunx x", "pnpx x", "easy_install x", "env npx x"],
-        allows: &["npx --version", "echo npx x", "ls npx"],
-    },
-    Rule {
-        id: "package_install.python_module",
-        group: GROUP,
-        sentence: SENTENCE,
-        programs: &["python", "py", "pypy", "perl", "ruby", "rscript", "r"],
-        matches: module,
-        denies: &[
-            "python -m pip install x",
-            "python3 -m pip install x",
-            "python3.12 -mpip install x",
-            "python -m ensurepip",
-            "python setup.py install",
-            "perl -MCPAN -e 1",
-            "python3 -I -m pip install x",
-            "python -m easy_install x",
-            "python3 -m pipx run x",
-            "Rscript -e 'install.packages(\"x\")'",
-        ],
-        allows: &[
-            "python -m pip list",
-            "python3 -m pytest",
-            "python3 -m venv .venv",
-            "python setup.py test",
-            "python3 -c 'print(\"pip install\")'",
-        ],
-    },
-];
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: "package_install.manager",
+    group: GROUP,
+    sentence: SENTENCE,
+    programs: &[
+        "pip",
+        "pipx",
+        "uv",
+        "conda",
+        "mamba",
+        "micromamba",
+        "poetry",
+        "pdm",
+        "pipenv",
+        "rye",
+        "hatch",
+        "npm",
+        "pnpm",
+        "yarn",
+        "bun",
+        "deno",
+        "corepack",
+        "apk",
+        "apt",
+        "apt-get",
+        "aptitude",
+        "dpkg",
+        "yum",
+        "dnf",
+        "microdnf",
+        "tdnf",
+        "zypper",
+        "rpm",
+        "pacman",
+        "yay",
+        "paru",
+        "brew",
+        "port",
+        "gem",
+        "bundle",
+        "bundler",
+        "cargo",
+        "go",
+        "snap",
+        "flatpak",
+        "nix",
+        "nix-env",
+        "nix-shell",
+        "composer",
+        "dotnet",
+        "nuget",
+        "luarocks",
+        "cpan",
+        "cpanm",
+        "opam",
+        "cabal",
+        "stack",
+        "choco",
+        "scoop",
+        "winget",
+        "emerge",
+        "xbps-install",
+        "pkg",
+        "pkg_add",
+        "asdf",
+        "mise",
+        "nvm",
+        "fnm",
+        "volta",
+        "rustup",
+        "sdk",
+        "gh",
+        "vcpkg",
+        "conan",
+        "tlmgr",
+        "guix",
+        "opkg",
+        "swupd",
+        "eopkg",
+        "helm",
+        "krew",
+        "code",
+        "dnf5",
+        "slackpkg",
+        "installpkg",
+        "urpmi",
+        "apt-fast",
+        "gdebi",
+        "alien",
+        "installer",
+        "softwareupdate",
+        "mas",
+        "spack",
+        "pixi",
+        "julia",
+        "rvm",
+        "rbenv",
+        "pyenv",
+        "jabba",
+        "claude",
+        "terraform-install",
+        "add-apt-repository",
+        "apt-add-repository",
+        "apt-key",
+    ],
+    matches: manager,
+    denies: &[
+        "pip install x",
+        "pip3 install x",
+        "pip3.11 install x",
+        "pip -q install x",
+        "pip uninstall x",
+        "pip download x",
+        "pipx install x",
+        "pipx run x",
+        "uv pip install x",
+        "uv add x",
+        "uv tool install x",
+        "uv tool run x",
+        "conda install x",
+        "poetry add x",
+        "poetry install",
+        "npm install",
+        "npm i x",
+        "npm ci",
+        "npm uninstall x",
+        "npm exec x",
+        "npm add x",
+        "npm --prefix d install x",
+        "pnpm add x",
+        "pnpm i",
+        "pnpm dlx x",
+        "yarn add x",
+        "yarn",
+        "yarn global add x",
+        "yarn dlx x",
+        "bun add x",
+        "bun x y",
+        "apk add x",
+        "apk del x",
+        "apt install x",
+        "apt-get -y install x",
+        "apt update",
+        "apt remove x",
+        "aptitude install x",
+        "dpkg -i x.deb",
+        "yum install x",
+        "dnf -y install x",
+        "zypper in x",
+        "rpm -ivh x.rpm",
+        "pacman -S x",
+        "pacman -Syu",
+        "brew install x",
+        "brew upgrade",
+        "port install x",
+        "gem install x",
+        "bundle install",
+        "bundle",
+        "cargo install x",
+        "go install x@latest",
+        "go get x",
+        "snap install x",
+        "flatpak install x",
+        "nix-env -iA x",
+        "nix profile install x",
+        "nix run x",
+        "nix-shell -p x",
+        "composer require x",
+        "dotnet tool install x",
+        "dotnet add package x",
+        "luarocks install x",
+        "cpan x",
+        "cpanm x",
+        "opam install x",
+        "cabal install x",
+        "choco install x",
+        "winget install x",
+        "emerge x",
+        "rustup toolchain install nightly",
+        "gh extension install a/b",
+        "/usr/bin/pip install x",
+        "p''ip install x",
+        "FOO=1 npm install x",
+        "pip $x",
+        "npm \"$x\" y",
+        "nvm install 20",
+    ],
+    allows: &[
+        "pip list",
+        "pip --version",
+        "pip show x",
+        "pip freeze",
+        "npm test",
+        "npm run build",
+        "npm ls",
+        "npm init -y",
+        "pnpm run build",
+        "yarn test",
+        "yarn run build",
+        "apt list --installed",
+        "apt search x",
+        "apt-cache show x",
+        "dpkg -l",
+        "rpm -qa",
+        "pacman -Q",
+        "pacman -Ss x",
+        "brew list",
+        "gem list",
+        "bundle exec rspec",
+        "cargo build",
+        "cargo test",
+        "cargo add x",
+        "go build ./...",
+        "go test ./...",
+        "uv run pytest",
+        "poetry run x",
+        "echo pip install x",
+        "git commit -m 'npm install x'",
+        "grep 'apt install' README.md",
+        "dotnet build",
+        "nix build",
+        "conda list",
+        "npm view x",
+        "composer validate",
+        "bun test",
+        "deno fmt",
+    ],
+}];
 
 /// Programs, and the subcommands by which they install.
 const COMMANDS: &[(&str, &str)] = &[
@@ -366,7 +313,7 @@ const ALWAYS: &[&str] = &[
 ];
 
 /// Options of package managers that take a value before the subcommand.
-const OWN: Spec = Spec {
+pub(super) const OWN: Spec = Spec {
     short: "Cot",
     long: &[
         "prefix",
@@ -404,70 +351,17 @@ fn manager(look: &Look<'_>) -> Option<Span> {
             words.iter().any(|word| matches!(word.known(), Some("-l" | "list" | "-Q" | "-Qs" | "-Ss" | "search")));
         return if words.is_empty() || lists { None } else { Some(look.program()) };
     }
-    match name {
-        "dpkg" | "rpm" | "pacman" | "nix-env" | "nix-shell" => return by_letters(name, words),
-        "nix" => {
-            return by_pairs(
-                words,
-                &[
-                    ("profile", &["install", "add", "upgrade", "remove"]),
-                    ("run", &[]),
-                    ("shell", &[]),
-                    ("develop", &[]),
-                ],
-            );
-        }
-        "dotnet" => {
-            return by_pairs(
-                words,
-                &[
-                    ("tool", &["install", "update", "uninstall", "restore"]),
-                    ("add", &["package"]),
-                    ("workload", &["install", "update"]),
-                    ("new", &["install"]),
-                ],
-            );
-        }
-        "rustup" => {
-            return by_pairs(
-                words,
-                &[
-                    ("toolchain", &["install", "add", "uninstall"]),
-                    ("component", &["add"]),
-                    ("target", &["add"]),
-                    ("update", &[]),
-                    ("install", &[]),
-                    ("self", &["update"]),
-                ],
-            );
-        }
-        "gh" | "claude" => {
-            return by_pairs(
-                words,
-                &[("extension", &["install", "upgrade"]), ("ext", &["install", "upgrade"]), ("plugin", &["install"])],
-            );
-        }
-        "uv" => {
-            if let Some(span) = by_pairs(
-                words,
-                &[
-                    ("pip", &["install", "uninstall", "sync"]),
-                    ("tool", &["install", "run", "upgrade", "uninstall"]),
-                    ("python", &["install"]),
-                    ("self", &["update"]),
-                ],
-            ) {
-                return Some(span);
-            }
-            if words.iter().any(|word| matches!(word.known(), Some("--with"))) {
-                return Some(look.program());
-            }
-        }
-        // Without a subcommand they install what the project lists.
-        "yarn" | "bundle" | "bundler" if words.iter().all(|word| word.prefix().starts_with('-')) => {
-            return Some(look.program());
-        }
-        _ => {}
+    if matches!(name, "dpkg" | "rpm" | "pacman" | "nix-env" | "nix-shell") {
+        return by_letters(name, words);
+    }
+    // Without a subcommand these install what the project lists; `uv run --with` installs on the way.
+    let bare = matches!(name, "yarn" | "bundle" | "bundler") && words.iter().all(|word| word.prefix().starts_with('-'));
+    let with = name == "uv" && words.iter().any(|word| word.known() == Some("--with"));
+    if bare || with {
+        return Some(look.program());
+    }
+    if let Some(span) = by_pairs(name, words) {
+        return Some(span);
     }
     // `cargo +nightly install`.
     let toolchain = words.first().is_some_and(|word| word.prefix().starts_with('+'));
@@ -512,54 +406,38 @@ fn by_letters(name: &str, words: &[Word]) -> Option<Span> {
     })
 }
 
-/// Two words say what is done; where none are listed, the first alone.
-fn by_pairs(words: &[Word], pairs: &[(&str, &[&str])]) -> Option<Span> {
+/// Programs, a first word, and the second words with which it installs; none where the first says all.
+const PAIRS: &[(&str, &str, &str)] = &[
+    ("nix", "profile", "install add upgrade remove"),
+    ("nix", "run", ""),
+    ("nix", "shell", ""),
+    ("nix", "develop", ""),
+    ("dotnet", "tool", "install update uninstall restore"),
+    ("dotnet", "add", "package"),
+    ("dotnet", "workload", "install update"),
+    ("dotnet", "new", "install"),
+    ("rustup", "toolchain", "install add uninstall"),
+    ("rustup", "component", "add"),
+    ("rustup", "target", "add"),
+    ("rustup", "update", ""),
+    ("rustup", "install", ""),
+    ("rustup", "self", "update"),
+    ("gh", "extension", "install upgrade"),
+    ("gh", "ext", "install upgrade"),
+    ("claude", "plugin", "install"),
+    ("uv", "pip", "install uninstall sync"),
+    ("uv", "tool", "install run upgrade uninstall"),
+    ("uv", "python", "install"),
+    ("uv", "self", "update"),
+];
+
+fn by_pairs(name: &str, words: &[Word]) -> Option<Span> {
     let (first, rest) = subcommand(words, OWN)?;
-    pairs.iter().find_map(|(name, commands)| {
-        if !one_of(first, &[*name]) {
-            return None;
-        }
-        if commands.is_empty() || first.known().is_none() {
+    PAIRS.iter().filter(|(program, word, _)| *program == name && first.may_be(word)).find_map(|(_, _, seconds)| {
+        if seconds.is_empty() || first.known().is_none() {
             return Some(first.span);
         }
-        subcommand(rest, OWN).filter(|(word, _)| one_of(word, commands)).map(|(word, _)| word.span)
+        let (second, _) = subcommand(rest, OWN)?;
+        seconds.split(' ').any(|listed| second.may_be(listed)).then_some(second.span)
     })
-}
-
-fn module(look: &Look<'_>) -> Option<Span> {
-    let words = look.args();
-    for (at, word) in words.iter().enumerate() {
-        let text = word.prefix();
-        let (module, rest) = if text == "-m"
-            || (text.starts_with('-') && !text.starts_with("--") && text.ends_with('m') && text.len() <= 4)
-        {
-            (words.get(at + 1).map(Word::prefix), words.get(at + 2..))
-        } else if let Some(attached) = text.strip_prefix("-m").filter(|attached| !attached.is_empty()) {
-            (Some(attached), words.get(at + 1..))
-        } else {
-            (None, None)
-        };
-        match module {
-            Some("ensurepip" | "easy_install" | "pipx" | "conda") => return Some(word.span),
-            Some("pip") => {
-                let (command, _) = subcommand(rest.unwrap_or_default(), OWN)?;
-                return one_of(command, &["install", "uninstall", "download", "wheel"]).then_some(command.span);
-            }
-            _ => {}
-        }
-        if text.ends_with("setup.py") {
-            return words
-                .get(at + 1..)?
-                .iter()
-                .find(|word| one_of(word, &["install", "develop", "easy_install"]))
-                .map(|word| word.span);
-        }
-        if text == "-MCPAN"
-            || (matches!(look.name, "rscript" | "r")
-                && ["install.packages", "install_github", "BiocManager"].iter().any(|call| text.contains(call)))
-        {
-            return Some(word.span);
-        }
-    }
-    None
 }

@@ -107,6 +107,16 @@ pub(super) const RULES: &[Rule] = &[
         sentence: "the network module of a language makes plain connections; use a tool that was granted the host",
         programs: &["perl", "ruby", "python", "zsh", "zmodload", "node", "nodejs"],
         matches: |look| {
+            let run_module = look.args().windows(2).find(|pair| {
+                let first = |word: &crate::shell::Word| {
+                    word.prefix().split('.').next().is_some_and(|name| PYTHON_MODULES.contains(&name))
+                };
+                look.name == "python"
+                    && matches!(pair, [option, module] if option.known() == Some("-m") && first(module))
+            });
+            if let Some([option, _]) = run_module {
+                return Some(option.span);
+            }
             look.args()
                 .iter()
                 .find(|word| {
@@ -126,7 +136,7 @@ pub(super) const RULES: &[Rule] = &[
                 })
                 .map(|word| word.span)
         },
-        denies: &["perl -MIO::Socket -e 1", "ruby -rsocket -e 1", "zmodload zsh/net/tcp"],
+        denies: &["perl -MIO::Socket -e 1", "ruby -rsocket -e 1", "zmodload zsh/net/tcp", "python3 -m telnetlib h"],
         allows: &["perl -MList::Util -e 1", "ruby -rjson -e 1"],
     },
     Rule {
@@ -175,6 +185,7 @@ const PYTHON_MODULES: &[&str] = &[
     "httpx",
     "aiohttp",
     "smtplib",
+    "smtpd",
     "ftplib",
     "telnetlib",
     "paramiko",

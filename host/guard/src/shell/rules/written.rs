@@ -2,7 +2,7 @@
 
 use super::look::Look;
 use super::{code, steps};
-use crate::shell::{Input, Invocation, Language, RedirectKind, Source, Span, Word};
+use crate::shell::{Input, Invocation, Language, MAX_TEXT, RedirectKind, Source, Span, Word};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -29,9 +29,18 @@ pub(crate) struct Ran<'a> {
 }
 
 /// The files written so far, by their paths.
-#[derive(Default)]
 pub(crate) struct Files<'a> {
     by_path: HashMap<String, What<'a>>,
+    /// How many bytes of scripts will still be judged.
+    left: usize,
+}
+
+impl Default for Files<'_> {
+    /// Twice the longest command: a script that is written once and run a thousand times would be judged as often. What is
+    /// beyond counts as what nobody can read.
+    fn default() -> Self {
+        Self { by_path: HashMap::new(), left: 2 * MAX_TEXT }
+    }
 }
 
 /// Programs that turn text into other text that nobody can read before.
@@ -41,21 +50,25 @@ const DECODERS: &[&str] = &[
 
 impl<'a> Files<'a> {
     /// The written file that an invocation runs, as an interpreter's script or as a program.
-    pub(crate) fn ran(&self, one: &'a Invocation, workspace: &str) -> Option<Ran<'a>> {
+    pub(crate) fn ran(&mut self, one: &'a Invocation, workspace: &str) -> Option<Ran<'a>> {
         if self.by_path.is_empty() {
             return None;
         }
-        let find = |word: &Word| self.by_path.get(&steps::resolve(word.known()?, workspace)).cloned();
         let script = one.code.iter().find_map(|code| match &code.source {
-            Source::File(word) => Some(Ran { what: find(word)?, language: code.language, span: word.span }),
+            Source::File(word) => Some((word, Some(code.language))),
             _ => None,
         });
-        script.or_else(|| {
-            let program = one.program.as_ref().filter(|program| program.prefix().contains('/'))?;
-            let what = find(program)?;
-            let language = if let What::Text(text, _) = &what { language_of(text) } else { Language::Shell };
-            Some(Ran { what, language, span: program.span })
-        })
+        let program = || one.program.as_ref().filter(|program| program.prefix().contains('/')).map(|word| (word, None));
+        let (word, language) = script.or_else(program)?;
+        let what = self.by_path.get(&steps::resolve(word.known()?, workspace))?;
+        let What::Text(text, _) = what else {
+            return Some(Ran { what: what.clone(), language: language.unwrap_or(Language::Shell), span: word.span });
+        };
+        let language = language.unwrap_or_else(|| language_of(text));
+        let within = self.left.checked_sub(text.len());
+        self.left = within.unwrap_or(0);
+        let what = if within.is_some() { what.clone() } else { What::Decoded };
+        Some(Ran { what, language, span: word.span })
     }
 
     /// Adds what an invocation writes.

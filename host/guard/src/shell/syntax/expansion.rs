@@ -235,13 +235,16 @@ impl Reader<'_, '_> {
             self.eat(b'|');
             return self.substitution(b'}').inspect(|_| self.note(Feature::Substitution, start));
         }
-        let (indirect, length, name) = self.braced_name()?;
+        let (mut indirect, length, name) = self.braced_name()?;
         let mut operand = Vec::new();
         let index = self.peek() == Some(b'[');
         if index {
             self.bump();
+            let from = self.at;
             self.tally.computes = true;
             self.index(&mut operand)?;
+            // `${!name[@]}` lists what the array is indexed by.
+            indirect &= !matches!(self.slice(from, self.at), "@]" | "*]");
         }
         let operator = self.operator(length)?;
         if operator.is_empty() {
