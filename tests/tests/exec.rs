@@ -4,8 +4,8 @@
 
 use caisson_call::{Outcome, Role};
 use caisson_contract::{Access, Capabilities, ExecRule, FilesRule};
-use caisson_registry::{Answer, GrantRequest};
 use caisson_guard::shell::Group;
+use caisson_registry::{Answer, GrantRequest};
 use caisson_tests::{Ship, call, component, principal, rule, text};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -44,7 +44,8 @@ async fn nothing_runs_before_it_is_granted_and_only_what_was_granted_after() {
     assert_eq!(rule(&ship.call("acme", "run_program", &program("/bin/ls")).await), "exec.not-granted");
     assert!(text(&ship.call("acme", "run_program", &program("ls")).await).contains("."));
     let narrowed = Capabilities {
-        files: [("/workspace".to_owned(), FilesRule { access: Access::ReadWrite, paths: Some(vec!["a/**".into()]) })].into(),
+        files: [("/workspace".to_owned(), FilesRule { access: Access::ReadWrite, paths: Some(vec!["a/**".into()]) })]
+            .into(),
         exec: Some(ExecRule { programs: vec![], shell: true }),
         ..Capabilities::default()
     };
@@ -81,7 +82,9 @@ async fn switches_hold_from_the_next_call_on_for_the_agent_they_are_for() {
     assert!(wrong.contains("`env_dump`"), "{wrong}");
     assert!(settings(&ship, json!({ "timeout_seconds": 4000 })).await.unwrap_err().contains("3600"));
     assert!(rule(&sh(&ship, "printenv").await).starts_with("exec.env_dump"));
-    settings(&ship, json!({ "exec": { "agents": { "agent": { "deny_groups": { "env_dump": false } } } } })).await.unwrap();
+    settings(&ship, json!({ "exec": { "agents": { "agent": { "deny_groups": { "env_dump": false } } } } }))
+        .await
+        .unwrap();
     assert!(text(&sh(&ship, "printenv HOME").await).contains("/tmp"));
     let other = principal("acme", "other", Role::Agent);
     let answer = ship.gateway.call(call(other, "exec", r#"{"command":"printenv"}"#)).await;

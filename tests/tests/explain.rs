@@ -56,7 +56,10 @@ fn paths_are_opened_so_links_count() {
     let ask = |paths: &[&str]| paths.iter().map(|path| json!({ "input": path })).collect::<Vec<_>>();
     let denied = ["../abcdef/secret", "leak/secret", "hardlink-alias.txt", "/etc/passwd", "missing.txt"];
     assert!(decisions(&["path", "--workspace", place], &ask(&denied)).iter().all(|decision| decision == "deny"));
-    assert_eq!(decisions(&["path", "--workspace", place], &ask(&["own.txt", "./own.txt", "/workspace/own.txt"])), ["allow"; 3]);
+    assert_eq!(
+        decisions(&["path", "--workspace", place], &ask(&["own.txt", "./own.txt", "/workspace/own.txt"])),
+        ["allow"; 3]
+    );
     assert_eq!(decisions(&["path", "--write", "--workspace", place], &ask(&["dangling-link.txt"])), ["deny"]);
     assert_eq!(decisions(&["path", "--write", "--workspace", place], &ask(&["new.txt", "$(x).txt"])), ["allow"; 2]);
 }
@@ -109,7 +112,10 @@ fn commands_are_judged_in_the_mode_of_their_line() {
 fn texts_are_scrubbed_and_say_what_was_found() {
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let hash = "9fceb02d0ae598e95dc970b74767f19372d61af8";
-    let said = answers(&["scrub"], &[json!({ "input": format!("push with {token}") }), json!({ "input": format!("commit {hash}") })]);
+    let said = answers(
+        &["scrub"],
+        &[json!({ "input": format!("push with {token}") }), json!({ "input": format!("commit {hash}") })],
+    );
     assert_eq!(said[0]["text"], "push with [REDACTED]");
     assert_eq!(said[0]["classes"].as_array().unwrap().len(), 1);
     assert_eq!((said[1]["text"].clone(), said[1]["classes"].clone()), (json!(format!("commit {hash}")), json!([])));

@@ -1,5 +1,4 @@
 //! A tool that asks for a grace is told when its caller has gone, and is ended when the grace is over.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use caisson_call::Outcome;
 use caisson_tests::{Ship, text};

@@ -1,5 +1,5 @@
 //! Every way in which the hostile guest misbehaves gets its own outcome, and its neighbours do not notice.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use caisson_call::{Budget, Outcome, Refused, Role};
 use caisson_tests::{Ship, call, outcome, principal, resident, rule, text};

@@ -1,6 +1,6 @@
 //! A newcomer's way: a plugin from the template, built to a component.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use caisson_author::{AuthorError, BuildOptions, Lang, build_plugin, embed_manifest, new_plugin};
 use caisson_contract::{Manifest, SectionError, inspect_component, read_manifest_section};

@@ -28,10 +28,7 @@ fn is_component(word: &str) -> bool {
 async fn remotely(cli: &Cli, args: &CallArgs, tool: &str, arguments: &str) -> Result<ExitCode> {
     let arguments: Value =
         serde_json::from_str(arguments).map_err(|e| anyhow::anyhow!("the arguments are not JSON: {e}"))?;
-    let mut body = json!({ "tool": tool, "arguments": arguments });
-    if let Some(session) = &args.session {
-        body["sessionKey"] = session.as_str().into();
-    }
+    let body = json!({ "tool": tool, "arguments": arguments, "sessionKey": args.session });
     let answer =
         remote::Gateway::of(&args.gateway)?.send("POST", "/v1/tools/invoke", Some(remote::Body::Json(body))).await?;
     let text = |at: &str| answer.body.pointer(at).and_then(Value::as_str).map(str::to_owned);

@@ -81,18 +81,15 @@ fn answer_text(answer: &Answer) {
 }
 
 fn answer_json(answer: &Answer) -> Value {
-    let mut value = json!({
-        "outcome": answer.outcome.as_str(),
-        "durationMs": answer.wall.as_secs_f64() * 1e3,
-        "cpuMs": answer.cpu.as_secs_f64() * 1e3,
-    });
+    let (outcome, wall, cpu) = (answer.outcome.as_str(), answer.wall.as_secs_f64(), answer.cpu.as_secs_f64());
+    let (wall, cpu) = (wall * 1e3, cpu * 1e3);
     match &answer.body {
         Ok(result) => {
-            value["text"] = result.text().into();
-            value["structured"] =
-                result.structured().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
+            let structured: Option<Value> = result.structured().and_then(|text| serde_json::from_str(text).ok());
+            json!({ "outcome": outcome, "durationMs": wall, "cpuMs": cpu, "text": result.text(), "structured": structured })
         }
-        Err(refused) => value["message"] = refused.message().into(),
+        Err(refused) => {
+            json!({ "outcome": outcome, "durationMs": wall, "cpuMs": cpu, "message": refused.message() })
+        }
     }
-    value
 }

@@ -1,11 +1,5 @@
 //! The HTTP API over real connections: what is refused, then what is served.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "a test may panic"
-)]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used, reason = "a test may panic")]
 
 mod support;
 

@@ -164,7 +164,13 @@ pub(crate) async fn call_tool(shared: &Shared, prepared: &Prepared, job: Job, to
     let result = metered(&account, body).await;
     // Freed before the answer goes out: the slot is the neighbour's.
     drop(store);
-    Ran { result, cpu: account.cpu.spent(), denials: account.ledger.take_denials(), notes: account.ledger.take_notes(), log: account.log.take() }
+    Ran {
+        result,
+        cpu: account.cpu.spent(),
+        denials: account.ledger.take_denials(),
+        notes: account.ledger.take_notes(),
+        log: account.log.take(),
+    }
 }
 
 /// A file that an output names is opened through the call's own gate, so that a guest cannot point at what it may not read.

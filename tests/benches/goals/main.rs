@@ -39,8 +39,10 @@ pub fn at_least(what: &'static str, goal: &'static str, limit: f64, one: f64, ot
     Row { what, goal, measured: format!("{ratio:.2} × ({one:.0} against {other:.0} {unit})"), reached: ratio >= limit }
 }
 
+type Measure = fn(&Runtime) -> Row;
+
 /// Names that can be given to measure only some.
-const GOALS: [(&str, fn(&Runtime) -> Row); 8] = [
+const GOALS: [(&str, Measure); 8] = [
     ("registry", |runtime| runtime.block_on(calls::through_the_registry())),
     ("callers", |runtime| runtime.block_on(calls::many_callers())),
     ("spinners", |runtime| runtime.block_on(calls::beside_spinners())),

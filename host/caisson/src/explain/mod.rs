@@ -66,7 +66,10 @@ pub(crate) async fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode> {
                 output::print(&judge(given(text.as_ref())?));
             } else {
                 println!("{}", said.text);
-                println!("taken out: {}", if said.classes.is_empty() { "nothing".into() } else { said.classes.join(", ") });
+                println!(
+                    "taken out: {}",
+                    if said.classes.is_empty() { "nothing".into() } else { said.classes.join(", ") }
+                );
             }
             Ok(ExitCode::SUCCESS)
         }

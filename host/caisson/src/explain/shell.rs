@@ -12,7 +12,8 @@ use std::process::ExitCode;
 /// One command for a person, or many for a program.
 pub(super) async fn explain(cli: &Cli, args: &ShellArgs) -> Result<ExitCode> {
     if args.jsonl {
-        return super::lines(async |question: &Value, input: &str| Ok(answer_json(&judge(args, question, input)?))).await;
+        return super::lines(async |question: &Value, input: &str| Ok(answer_json(&judge(args, question, input)?)))
+            .await;
     }
     let input = super::given(args.command.as_ref())?;
     let verdict = judge(args, &Value::Null, input)?;
@@ -75,7 +76,9 @@ fn setting(args: &ShellArgs, question: &Value, input: &str) -> Result<Setting> {
             setting.mode = Mode::Allowlist(Allowlist::new(&texts(&allowed))?);
         }
         "credentialed" => drop(setting.registered.insert("gh".to_owned())),
-        other => bail!("there is no mode `{other}`; there are deny-groups, allowlist, path-deny, workspace, credentialed"),
+        other => {
+            bail!("there is no mode `{other}`; there are deny-groups, allowlist, path-deny, workspace, credentialed")
+        }
     }
     let (denied, exempt) = (listed("deny-path", &args.deny_path), listed("exempt", &args.exempt));
     let workspace = match &args.workspace {
@@ -102,9 +105,9 @@ fn texts(list: &[String]) -> Vec<&str> {
 fn leaves(workspace: &Path, input: &str) -> Option<Verdict> {
     let layers = super::files_layers(false, &[]);
     let seen = see(input, Dialect::default()).ok()?;
-    let mut words = seen.invocations.iter().flat_map(|one| one.args.iter().chain(one.redirects.iter().map(|to| &to.target)));
-    words
-        .find(|word| word.known().is_some_and(|text| is_outside(workspace, &layers, text))).map(|word| Verdict {
+    let mut words =
+        seen.invocations.iter().flat_map(|one| one.args.iter().chain(one.redirects.iter().map(|to| &to.target)));
+    words.find(|word| word.known().is_some_and(|text| is_outside(workspace, &layers, text))).map(|word| Verdict {
         decision: Decision::Deny,
         group: None,
         rule: "workspace.outside",

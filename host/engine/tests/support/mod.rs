@@ -9,7 +9,9 @@ pub use assemble::component;
 
 use caisson_call::{Content, Limits, RawOutput, Refused};
 use caisson_contract::{Capabilities, Effect, Layer, LayerSource, Layers};
-use caisson_engine::{CacheKey, Egress, EgressConfig, Engine, EngineConfig, ExecConfig, Executor, Facts, Job, Prepared, Ran, Workspace};
+use caisson_engine::{
+    CacheKey, Egress, EgressConfig, Engine, EngineConfig, ExecConfig, Executor, Facts, Job, Prepared, Ran, Workspace,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,10 @@
 //! The decision: effect, then what every layer grants, then the command scanner. What may run becomes a plan for the confinement.
 
+#![expect(
+    clippy::result_large_err,
+    reason = "a refusal is made once for a refused command and handed on at once; boxing it would cost more than moving it"
+)]
+
 use crate::ExecCtx;
 use crate::bindings::caisson::host::exec::{Command, Options};
 use crate::bindings::caisson::host::failures::Code;
@@ -93,7 +98,11 @@ fn invalid(why: String) -> Refusal {
 fn granted(layers: &Layers, command: &Command) -> Result<(), Refusal> {
     if layers.effect() == Effect::ReadOnly {
         let grant = "effect `mutating` in the tool's description";
-        return Err(Refusal::denied("exec.effect-read-only", "a tool whose effect is read-only runs no command", grant));
+        return Err(Refusal::denied(
+            "exec.effect-read-only",
+            "a tool whose effect is read-only runs no command",
+            grant,
+        ));
     }
     let allows = |capabilities: &Capabilities| match (&capabilities.exec, command) {
         (None, _) => Err(()),
@@ -129,7 +138,8 @@ fn workspace(layers: &Layers) -> Result<Workspace, Refusal> {
     };
     let access = layers.all(|layer| of(&layer.capabilities), || ("exec.no-workspace", "nothing is granted"));
     let access = access.map_err(|(_, (rule, why))| {
-        let grant = format!("`\"{MOUNT}\" = \"read-write\"` (or `\"read\"`) under [capabilities.files], without `paths`");
+        let grant =
+            format!("`\"{MOUNT}\" = \"read-write\"` (or `\"read\"`) under [capabilities.files], without `paths`");
         Refusal::denied(rule, why, grant).coded(Code::NotGranted)
     })?;
     let writes = access.iter().all(|access| *access == Access::ReadWrite);
@@ -171,8 +181,8 @@ fn text_of(command: &Command) -> String {
 
 /// Words that a shell reads as its own where they stand first.
 const RESERVED: [&str; 21] = [
-    "!", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then", "time",
-    "until", "while", "{", "}", "[[",
+    "!", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in", "select", "then",
+    "time", "until", "while", "{", "}", "[[",
 ];
 
 fn quoted(word: &str) -> String {

@@ -17,7 +17,8 @@ pub(crate) fn refuse(ctx: &ExecCtx, refusal: Refusal) -> Failure {
     if code == Code::Invalid {
         return failure(code, why);
     }
-    let details = serde_json::json!({ "rule": rule, "group": group, "excerpt": excerpt, "why": why, "grant": grant }).to_string();
+    let details =
+        serde_json::json!({ "rule": rule, "group": group, "excerpt": excerpt, "why": why, "grant": grant }).to_string();
     let message = if grant.is_empty() {
         format!("refused by rule `{rule}`: {why}")
     } else {

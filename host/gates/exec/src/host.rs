@@ -1,9 +1,7 @@
 //! The WIT implementation: decide, confine, run.
 
 use crate::ExecView;
-use crate::bindings::caisson::host::exec::{
-    Captured, Command, Event, Finished, Host, HostProcess, Options,
-};
+use crate::bindings::caisson::host::exec::{Captured, Command, Event, Finished, Host, HostProcess, Options};
 use crate::bindings::caisson::host::failures::{self, Code, Failure};
 use crate::decide::{Allowed, decide};
 use crate::error::{failure, not_started, refuse, unconfined};

@@ -140,7 +140,8 @@ fn mode(exec: &Map<String, Value>) -> Result<Mode, SettingsError> {
         None => None,
         Some(Value::Array(entries)) => {
             let words: Option<Vec<&str>> = entries.iter().map(Value::as_str).collect();
-            let words = words.ok_or_else(|| fault("exec.programs", "a list of texts such as `git status *` is needed"))?;
+            let words =
+                words.ok_or_else(|| fault("exec.programs", "a list of texts such as `git status *` is needed"))?;
             Some(Allowlist::new(&words).map_err(|invalid| fault("exec.programs", invalid.to_string()))?)
         }
         Some(_) => return Err(fault("exec.programs", "a list of texts such as `git status *` is needed")),
@@ -169,7 +170,10 @@ mod tests {
     #[test]
     fn what_is_misspelt_is_named_with_the_nearest_and_lifts_nothing() {
         for (value, words) in [
-            (json!({ "exec": { "deny_group": {} } }), "`exec.deny_group`: there is no such key; the nearest is `deny_groups`"),
+            (
+                json!({ "exec": { "deny_group": {} } }),
+                "`exec.deny_group`: there is no such key; the nearest is `deny_groups`",
+            ),
             (json!({ "exec": { "deny_groups": { "packge_install": false } } }), "`package_install`"),
             (json!({ "exec": { "deny_groups": { "package_install": "no" } } }), "true (deny) or false (allow)"),
             (json!({ "exec": { "agents": { "a": { "deny_groups": { "all": false } } } } }), "is not a deny group"),

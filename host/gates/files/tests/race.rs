@@ -46,8 +46,7 @@ const ENOUGH: usize = 300;
 const GIVE_UP: usize = 3_000_000;
 
 fn unlimited(tree: &Tree, layers: caisson_contract::Layers) -> Call {
-    let mut limits = caisson_call::Limits::default();
-    limits.of = [u64::MAX; caisson_call::Budget::ALL.len()];
+    let limits = caisson_call::Limits { of: [u64::MAX; caisson_call::Budget::ALL.len()], ..Default::default() };
     tree.call_with(layers, limits)
 }
 

@@ -181,7 +181,7 @@ fn escaped_forms(text: &str) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may panic")]
+    #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
     use super::*;
     use base64::engine::general_purpose::{STANDARD, URL_SAFE};
     use proptest::prelude::*;

@@ -1,5 +1,5 @@
 //! What leaves, beside `deny.rs`.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may panic")]
 
 mod common;
 

@@ -1,5 +1,5 @@
 //! What must not leave. `allow.rs` has the twins.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may panic")]
 
 mod common;
 
@@ -198,8 +198,7 @@ async fn a_response_past_its_cap_is_cut_off() {
 #[tokio::test]
 async fn a_server_that_says_nothing_is_given_up_on() {
     let silent = Server::start(|_| vec![]).await;
-    let mut limits = Limits::default();
-    limits.wall = Duration::from_millis(50);
+    let limits = Limits { wall: Duration::from_millis(50), ..Limits::default() };
     let mut caller = Caller::within(limits, loopback(), layers(vec![open_rule(silent.port)]), vec![]);
     assert!(matches!(caller.get(&silent.url("/")).await, Err(Error::HttpResponseTimeout)));
     let mut caller = Caller::new(loopback(), layers(vec![open_rule(silent.port)]), vec![]);

@@ -1,5 +1,5 @@
 //! A guest and a server that try to bring a credential out.
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test may panic")]
 
 mod common;
 
@@ -39,9 +39,12 @@ fn assert_clean(answer: &Answer) {
     }
 }
 
+type Encoder = fn(&str) -> String;
+type Packer = fn(&[u8]) -> Vec<u8>;
+
 #[tokio::test]
 async fn echoes_come_back_without_the_secret_and_with_their_length() {
-    let encoders: Vec<(&str, fn(&str) -> String)> = vec![
+    let encoders: Vec<(&str, Encoder)> = vec![
         ("raw", str::to_owned),
         ("base64", |text| STANDARD.encode(text)),
         ("base64, url-safe, shifted", |text| URL_SAFE_NO_PAD.encode(format!("x{text}"))),
@@ -81,8 +84,7 @@ async fn compressed_echoes_are_unpacked_first() {
         encoder.write_all(text).unwrap();
         encoder.finish().unwrap()
     }
-    let codings: Vec<(&str, fn(&[u8]) -> Vec<u8>)> =
-        vec![("gzip", gzip), ("x-gzip", gzip), ("deflate", zlib), ("deflate", raw)];
+    let codings: Vec<(&str, Packer)> = vec![("gzip", gzip), ("x-gzip", gzip), ("deflate", zlib), ("deflate", raw)];
     for (name, pack) in codings {
         let server = Server::start(move |request| {
             let text = format!("{} {}", "padding ".repeat(1000), header(request, "authorization").unwrap());

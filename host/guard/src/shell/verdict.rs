@@ -283,12 +283,9 @@ fn by_mode(text: &str, seen: &Seen, setting: &Setting) -> Verdict {
 fn missed(miss: modes::Miss) -> Reason {
     use modes::Miss;
     let (rule, sentence, grant, span) = match miss {
-        Miss::Empty(span) => (
-            "allowlist.empty",
-            "no program is allowed here, so there is no shell",
-            "the program listed",
-            span,
-        ),
+        Miss::Empty(span) => {
+            ("allowlist.empty", "no program is allowed here, so there is no shell", "the program listed", span)
+        }
         Miss::NotPlain(span) => (
             "allowlist.not-plain",
             "only one plain command is allowed here: no chaining, pipes, substitutions, expansions or redirections; run the commands one by one",
