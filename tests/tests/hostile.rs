@@ -190,6 +190,18 @@ async fn secrets_are_taken_out_of_results() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn secrets_are_taken_out_of_what_is_kept_also_where_it_is_no_text() {
+    let ship = Ship::hostile().await;
+    let own = principal("acme", "agent", Role::Agent);
+    let reference = text(&ship.say("h_keep", "key ghp_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghij, end").await);
+    let (bytes, ..) = ship.gateway.kept(&own, &reference, 0, 1_000).await.unwrap();
+    assert_eq!(bytes, b"key [REDACTED], end\xff");
+    let reference = text(&ship.say("h_keep", "nothing here").await);
+    let (bytes, ..) = ship.gateway.kept(&own, &reference, 0, 1_000).await.unwrap();
+    assert_eq!(bytes, b"nothing here\xff");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_viewer_calls_nothing() {
     let ship = Ship::hostile().await;
     let answer = ship.gateway.call(call(principal("acme", "v", Role::Viewer), "h_echo", "{\"text\":\"x\"}")).await;

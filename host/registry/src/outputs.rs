@@ -4,7 +4,7 @@ use crate::{KeptRecord, Store};
 use async_trait::async_trait;
 use caisson_call::{Principal, TenantId};
 use caisson_engine::{KeptOutputs, KeptPiece, KeptSummary};
-use caisson_scrub::Scrubber;
+use caisson_scrub::{Scrubber, Secrets};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,6 +24,8 @@ pub(crate) struct CallerOutputs {
     pub(crate) agent: Option<String>,
     pub(crate) user: Option<String>,
     pub(crate) tool: String,
+    /// What was put into this call, and so must not be kept either.
+    pub(crate) secrets: Secrets,
 }
 
 impl CallerOutputs {
@@ -35,7 +37,13 @@ impl CallerOutputs {
             agent: who.agent.clone(),
             user: who.user.clone(),
             tool: tool.to_owned(),
+            secrets: Secrets::none(),
         }
+    }
+
+    /// The same, for a call that these secrets were put into.
+    pub(crate) fn without(self, secrets: &Secrets) -> Self {
+        Self { secrets: secrets.clone(), ..self }
     }
 
     /// Keeps text that is scrubbed already.
@@ -77,11 +85,11 @@ fn lines(bytes: &[u8]) -> u64 {
 #[async_trait]
 impl KeptOutputs for CallerOutputs {
     async fn keep(&self, content_type: String, bytes: Vec<u8>) -> Result<String, String> {
-        let bytes = match String::from_utf8(bytes) {
-            Ok(text) => self.scrubber.clean_text(&text).into_owned().into_bytes(),
-            Err(not_text) => not_text.into_bytes(),
-        };
-        self.keep_clean(&content_type, bytes).await
+        // Byte by byte, whatever the bytes are: one that is no text must not carry a secret past the scrubber.
+        let mut stream = self.scrubber.stream(&self.secrets);
+        let mut clean = stream.push(&bytes);
+        clean.extend(stream.finish());
+        self.keep_clean(&content_type, clean).await
     }
 
     async fn describe(&self, reference: &str) -> Option<KeptSummary> {

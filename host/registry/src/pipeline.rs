@@ -49,7 +49,7 @@ async fn steps(
     let mut ready = admission::admission(inner, permitted).await?;
     let (ran, secrets) = run::run(inner, &mut ready, workspace).await?;
     *cpu = ran.cpu;
-    record.ran(inner, &ran);
+    record.ran(inner, &ran, &secrets);
     let clean = scrub::scrub(inner, ready.found(), ran, &secrets)?;
     let clean = keep_back::keep_back(inner, ready.found(), clean).await;
     inner.results.keep(keep, &clean);

@@ -6,7 +6,7 @@ use crate::outputs::now_ms;
 use caisson_audit::{Audit, AuditEvent, CallEvent, ChangeEvent};
 use caisson_call::{Call, CallId, Outcome, Principal, Refused};
 use caisson_engine::Ran;
-use caisson_scrub::CleanResult;
+use caisson_scrub::{CleanResult, Secrets};
 use std::time::{Duration, Instant};
 
 /// A record being written. Dropped before it is closed, it says `cancelled`.
@@ -69,10 +69,11 @@ impl Record {
     }
 
     /// Notes what the gates refused, also where the call goes on.
-    pub(crate) fn ran(&mut self, inner: &Inner, ran: &Ran) {
+    pub(crate) fn ran(&mut self, inner: &Inner, ran: &Ran, secrets: &Secrets) {
         if let Some(event) = &mut self.event {
             event.denials.clone_from(&ran.denials);
-            event.notes = ran.notes.iter().map(|note| inner.scrubber.clean_text(note).into_owned()).collect();
+            event.notes =
+                ran.notes.iter().map(|note| inner.scrubber.clean_text_with(note, secrets).into_owned()).collect();
             event.cpu_us = micros(ran.cpu);
         }
     }

@@ -119,7 +119,9 @@ fn job(
         secrets: injected,
         secret_names: Arc::clone(&found.standing.secret_names),
         inputs: Arc::clone(&call.inputs),
-        outputs: Some(Arc::new(CallerOutputs::of(&inner.store, &inner.scrubber, &call.principal, &found.tool.name))),
+        outputs: Some(Arc::new(
+            CallerOutputs::of(&inner.store, &inner.scrubber, &call.principal, &found.tool.name).without(known),
+        )),
         progress: progress(inner, call, known),
         cancelled: Arc::default(),
     }

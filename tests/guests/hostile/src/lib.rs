@@ -206,7 +206,15 @@ fn h_environment() -> Answer {
     Ok(Output::text(format!("{} {}", variables.len(), std::env::args().count())))
 }
 
+/// Keeps what it was given as bytes that are no text.
+#[tool(effect = "read-only")]
+fn h_keep(args: Text) -> Answer {
+    let mut bytes = args.text.into_bytes();
+    bytes.push(0xff);
+    Ok(Output::text(caisson_sdk::outputs::keep("application/octet-stream", &bytes)?))
+}
+
 plugin!(
     h_echo, h_forge, h_spin, h_fill, h_random, h_grow, h_recurse, h_log, h_giant, h_sleep, h_panic, h_exit, h_fields,
-    h_pollables, h_descriptors, h_file_outside, h_lie, h_write, h_write_to, h_open, h_get, h_connect, h_environment
+    h_pollables, h_descriptors, h_file_outside, h_lie, h_write, h_write_to, h_open, h_get, h_connect, h_environment, h_keep
 );
