@@ -10,5 +10,8 @@ else
     echo "npm is not here: the comparison with its file server is left out"
 fi
 # The profile that everything else is built with: another one would compile wasmtime again.
-cargo build --locked -p caisson -p caisson-tests --bins
-cargo bench --locked --profile dev -p caisson-tests --bench goals
+cargo build --locked --workspace --bins
+for bench in scan against_regex true goals; do
+    printf '\n== %s\n' "$bench"
+    cargo bench --locked --profile dev --workspace --bench "$bench"
+done

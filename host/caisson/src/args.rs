@@ -11,8 +11,9 @@ pub(crate) struct Cli {
     /// Print one JSON document instead of text for people.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// What to log to standard error, such as `info` or `caisson_engine=debug`.
-    #[arg(long, global = true, env = "CAISSON_LOG", default_value = "warn", hide_default_value = true)]
+    /// What to log to standard error, such as `info` or `caisson_engine=debug`; warnings of the gateway where nothing is given.
+    // The MCP library logs clients' mistakes and the ends of streams as errors; the gateway says what an operator should know.
+    #[arg(long, global = true, env = "CAISSON_LOG", default_value = "warn,rmcp=off", hide_default_value = true)]
     pub(crate) log: String,
     #[command(subcommand)]
     pub(crate) command: Command,

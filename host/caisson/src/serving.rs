@@ -24,6 +24,7 @@ pub(crate) async fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode> {
         )
     })?;
     let address = listener.local_addr()?;
+    raise_open_files();
     let wired = wiring::open(&args.state, vec![address]).await?;
     let tools = install(cli, &args.state, &wired).await?;
     let token = owner_token(&args.state.data, &wired).await?;
@@ -38,6 +39,15 @@ pub(crate) async fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode> {
     wired.gateway.flush().await;
     wired.store.close().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Raises the soft limit on open files to the hard one: a connection costs one and a call some, and the usual 1,024 are soon used up.
+fn raise_open_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let now = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: now.maximum, ..now }) {
+        tracing::warn!(%error, "the limit on open files stays as it is");
+    }
 }
 
 /// Serves one client on standard input and output.
