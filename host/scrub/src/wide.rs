@@ -27,12 +27,17 @@ pub(crate) type Start = [Vec<u8>; WIDTH];
 impl Wide {
     /// Groups the starts so that a group lets through little more than what was put into it.
     pub(crate) fn grouped(starts: &[Start]) -> Self {
+        let weights = Weights::new();
         let mut groups = [Group::default(); 8 * SETS];
+        let mut shares = [0.0; 8 * SETS];
         for start in starts {
-            let growth = groups.iter().map(|group| group.with(start).share() - group.share()).enumerate();
-            let best = growth.min_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(place, _)| place);
-            if let Some(group) = groups.get_mut(best) {
-                *group = group.with(start);
+            let grown = groups.iter().zip(&shares).enumerate().map(|(place, (group, share))| {
+                let grown = weights.of(&group.with(start));
+                (place, grown, grown - share)
+            });
+            let Some((best, share, _)) = grown.min_by(|a, b| a.2.total_cmp(&b.2)) else { continue };
+            if let (Some(group), Some(old)) = (groups.get_mut(best), shares.get_mut(best)) {
+                (*group, *old) = (group.with(start), share);
             }
         }
         Self::of(&groups)
@@ -165,17 +170,39 @@ impl Group {
         }
         grown
     }
-
-    /// Which share of the places of a text it lets through.
-    fn share(&self) -> f64 {
-        self.0.iter().map(|[lows, highs]| share(*lows, *highs)).product()
-    }
 }
 
-/// Which share of the bytes of a text have such halves.
-fn share(lows: u16, highs: u16) -> f64 {
-    let bytes = (0..128_u8).filter(|byte| lows >> (byte & 15) & 1 == 1 && highs >> (byte >> 4) & 1 == 1);
-    bytes.map(weight).sum()
+/// How common the bytes of texts are, summed up ahead: a gateway groups some hundred literals each time it starts.
+struct Weights(
+    /// By the byte's high half, then for each set of the lower and of the upper eight low halves.
+    Box<[[[f64; 256]; 2]; 8]>,
+);
+
+impl Weights {
+    fn new() -> Self {
+        let mut sums = Box::new([[[0.0; 256]; 2]; 8]);
+        for (high, sets) in (0..8_u8).zip(sums.iter_mut()) {
+            for (upper, sums) in (0..2_u8).zip(sets) {
+                for (set, sum) in (0..256_usize).zip(sums) {
+                    let lows = (0..8_u8).filter(|low| set >> low & 1 == 1);
+                    *sum = lows.map(|low| weight(high << 4 | upper << 3 | low)).sum();
+                }
+            }
+        }
+        Self(sums)
+    }
+
+    /// Which share of the places of a text a group lets through.
+    fn of(&self, group: &Group) -> f64 {
+        group.0.iter().map(|[lows, highs]| self.share(*lows, *highs)).product()
+    }
+
+    /// Which share of the bytes of a text have such halves.
+    fn share(&self, lows: u16, highs: u16) -> f64 {
+        let [lower, upper] = lows.to_le_bytes().map(usize::from);
+        let sums = self.0.iter().enumerate().filter(|(high, _)| highs >> high & 1 == 1);
+        sums.map(|(_, [a, b])| a.get(lower).unwrap_or(&0.0) + b.get(upper).unwrap_or(&0.0)).sum()
+    }
 }
 
 /// How common a byte is in texts, roughly.
