@@ -105,7 +105,7 @@ async fn behind_the_scanner_the_wall_holds_alone() {
     let off: serde_json::Map<String, Value> =
         Group::ALL.into_iter().map(|group| (group.as_str().to_owned(), json!(false))).collect();
     settings(&ship, json!({ "exec": { "deny_groups": off } })).await.unwrap();
-    let other = ship.workspaces.join("acme/agent-other");
+    let other = ship.workspaces.join("acme/agent-other/self");
     std::fs::create_dir_all(&other).unwrap();
     std::fs::write(other.join("secret.txt"), "theirs").unwrap();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -137,7 +137,7 @@ async fn behind_the_scanner_the_wall_holds_alone() {
     let own = "echo mine > own.txt && cat own.txt && id -u && ls /proc | grep -c '^[0-9]*$'";
     let said = text(&sh(&ship, own).await);
     assert!(said.starts_with("mine\n1000\n"), "{said}");
-    assert_eq!(std::fs::read_to_string(ship.workspaces.join("acme/agent-agent/own.txt")).unwrap(), "mine\n");
+    assert_eq!(std::fs::read_to_string(ship.workspaces.join("acme/agent-agent/self/own.txt")).unwrap(), "mine\n");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -156,7 +156,7 @@ async fn a_command_ends_at_its_deadline_with_all_that_it_started_and_what_it_sai
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_caller_that_goes_away_takes_its_command_along() {
     let ship = ship().await;
-    let mark = ship.workspaces.join("acme/agent-agent/alive");
+    let mark = ship.workspaces.join("acme/agent-agent/self/alive");
     let mut running = Box::pin(sh(&ship, ": > alive; while sleep 0.05; do echo x >> alive; done"));
     let begun = async {
         while !mark.exists() {
@@ -188,7 +188,7 @@ async fn commands_are_in_the_audit_and_secrets_in_what_they_print_are_not_in_the
     let token = format!("ghp_{}", "a1B2".repeat(9));
     let said = text(&sh(&ship, &format!("printf %s {token} > t; cat t")).await);
     assert_eq!(said, "[REDACTED]");
-    let kept = std::fs::read_to_string(ship.workspaces.join("acme/agent-agent/t")).unwrap();
+    let kept = std::fs::read_to_string(ship.workspaces.join("acme/agent-agent/self/t")).unwrap();
     assert_eq!(kept, token, "what a tool writes stays as it is");
     let audit = ship.audit().await;
     assert!(audit.contains("exec printf %s [REDACTED]"), "{audit}");

@@ -26,7 +26,7 @@ async fn ship() -> (Ship, PathBuf) {
     .await;
     ship.install("acme", "tests/patient").await;
     ship.install("acme", "examples/unit-price").await;
-    let folder = ship.workspaces.join("acme/agent-agent");
+    let folder = ship.workspaces.join("acme/agent-agent/self");
     (ship, folder)
 }
 

@@ -140,7 +140,7 @@ async fn a_read_only_tool_changes_nothing_whatever_was_granted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_outside_the_grant_or_the_workspace_are_denied_and_a_missing_one_is_not() {
     let ship = Ship::hostile().await;
-    let own = ship.workspaces.join("acme/agent-agent");
+    let own = ship.workspaces.join("acme/agent-agent/self");
     std::fs::create_dir_all(&own).unwrap();
     std::fs::write(own.join("secret.txt"), "not granted").unwrap();
     for (path, expected) in [

@@ -8,6 +8,7 @@ use hyper_util::service::TowerToHyperService;
 use std::future::Future;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 
 /// Longest wait for calls under way once the gateway stops; then their connections are dropped, which cancels them.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -22,16 +23,18 @@ pub async fn serve(
     let builder = builder(config);
     let graceful = GracefulShutdown::new();
     let mut shutdown = std::pin::pin!(shutdown);
+    let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => take(stream, &builder, &router, &graceful),
+                Ok((stream, _)) => drop(connections.spawn(take(stream, &builder, &router, &graceful))),
                 // Out of descriptors: accepting again at once would spin until one is free.
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             },
+            Some(_) = connections.join_next() => {}
             () = &mut shutdown => break,
         }
     }
@@ -40,6 +43,8 @@ pub async fn serve(
     if tokio::time::timeout(DRAIN, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests were still under way when the gateway stopped");
     }
+    // With their connections go their calls, and each of them writes into the audit that it was cancelled.
+    connections.shutdown().await;
 }
 
 fn builder(config: &DoorsConfig) -> Builder<TokioExecutor> {
@@ -59,15 +64,20 @@ fn builder(config: &DoorsConfig) -> Builder<TokioExecutor> {
     builder
 }
 
-fn take(stream: TcpStream, builder: &Builder<TokioExecutor>, router: &axum::Router, graceful: &GracefulShutdown) {
+fn take(
+    stream: TcpStream,
+    builder: &Builder<TokioExecutor>,
+    router: &axum::Router,
+    graceful: &GracefulShutdown,
+) -> impl Future<Output = ()> + use<> {
     // Answers are small and whole; waiting to fill a segment would only add to their time.
     let _ = stream.set_nodelay(true);
     let service = TowerToHyperService::new(router.clone());
     let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
     let watched = graceful.watch(connection);
-    tokio::spawn(async move {
+    async move {
         if let Err(error) = watched.await {
             tracing::debug!(%error, "a connection ended early");
         }
-    });
+    }
 }

@@ -5,7 +5,7 @@ use crate::open::WRITE;
 use async_trait::async_trait;
 use caisson_audit::{AuditSink, Broken, Head, Record, SinkError, Verifier};
 use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row, Sqlite};
+use sqlx::{Connection, QueryBuilder, Row, Sqlite, SqliteConnection};
 
 /// Records in one statement: it costs a way to SQLite's thread and back, which is more than a row does.
 const ROWS: usize = 64;
@@ -81,24 +81,29 @@ impl AuditSink for SqliteStore {
     }
 
     async fn append(&self, records: &[Record], head: &Head) -> Result<(), SinkError> {
-        let mut transaction = self.writer.begin_with(WRITE).await.map_err(failed)?;
-        for rows in records.chunks(ROWS) {
-            let mut insert = QueryBuilder::<Sqlite>::new("INSERT INTO audit (number, event, digest, checkpoint) ");
-            insert.push_values(rows, |mut row, record| {
-                row.push_bind(i64::try_from(record.number).unwrap_or(i64::MAX));
-                row.push_bind(&record.event).push_bind(&record.digest).push_bind(&record.checkpoint);
-            });
-            // A statement for each length would fill the cache of prepared ones.
-            let insert = insert.build().persistent(rows.len() == ROWS);
-            insert.execute(&mut *transaction).await.map_err(failed)?;
-        }
-        sqlx::query("INSERT INTO audit_head (node, number, seal) VALUES ($1, $2, $3) ON CONFLICT (node) DO UPDATE SET number = excluded.number, seal = excluded.seal")
+        let mut connection = self.writer.acquire().await.map_err(failed)?;
+        let written = write(&mut connection, records, head).await;
+        self.settled(connection, written).map_err(failed)
+    }
+}
+
+async fn write(connection: &mut SqliteConnection, records: &[Record], head: &Head) -> Result<(), sqlx::Error> {
+    let mut transaction = connection.begin_with(WRITE).await?;
+    for rows in records.chunks(ROWS) {
+        let mut insert = QueryBuilder::<Sqlite>::new("INSERT INTO audit (number, event, digest, checkpoint) ");
+        insert.push_values(rows, |mut row, record| {
+            row.push_bind(i64::try_from(record.number).unwrap_or(i64::MAX));
+            row.push_bind(&record.event).push_bind(&record.digest).push_bind(&record.checkpoint);
+        });
+        // A statement for each length would fill the cache of prepared ones.
+        let insert = insert.build().persistent(rows.len() == ROWS);
+        insert.execute(&mut *transaction).await?;
+    }
+    sqlx::query("INSERT INTO audit_head (node, number, seal) VALUES ($1, $2, $3) ON CONFLICT (node) DO UPDATE SET number = excluded.number, seal = excluded.seal")
             .bind(NODE)
-            .bind(i64::try_from(head.number).map_err(failed)?)
+            .bind(i64::try_from(head.number).unwrap_or(i64::MAX))
             .bind(&head.seal)
             .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        transaction.commit().await.map_err(failed)
-    }
+            .await?;
+    transaction.commit().await
 }

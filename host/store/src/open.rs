@@ -1,8 +1,9 @@
 //! Opening the database.
 
 use crate::key::{KeyError, MasterKey};
+use sqlx::pool::PoolConnection;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{AssertSqlSafe, Executor, Row, SqlitePool};
+use sqlx::{AssertSqlSafe, Executor, Row, Sqlite, SqlitePool};
 use std::io::Read;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -26,6 +27,9 @@ const READERS: u32 = 3;
 
 /// Starts a transaction that will write: it takes its turn at once, so that it never has to be given up halfway.
 pub(crate) const WRITE: &str = "BEGIN IMMEDIATE";
+
+/// Where among the keyed seals the master key's own mark is.
+const KEY_MARK: &str = "master-key";
 
 /// State in an embedded SQLite database and a folder of components.
 pub struct SqliteStore {
@@ -82,6 +86,9 @@ pub enum OpenError {
     /// The key cannot be had.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The key is another one than the database was made with.
+    #[error("the master key is not the one that `{}` was made with, so its secrets and tokens could not be read; bring back the key that belongs to it", .0.display())]
+    OtherKey(PathBuf),
 }
 
 impl OpenError {
@@ -127,9 +134,26 @@ impl SqliteStore {
             .pragma("cache_size", CACHE);
         let writer = connect(&options).await.map_err(|source| OpenError::of(&path, source))?;
         migrate(&writer, &path).await?;
+        if !is_its_key(&writer, &key).await.map_err(|source| OpenError::of(&path, source))? {
+            return Err(OpenError::OtherKey(path));
+        }
         // Opened when first needed: the start of the gateway does not wait for them.
         let readers = pool_options().max_connections(READERS).connect_lazy_with(options);
         Ok(Self { writer, readers, key, artefacts, _scratch: None })
+    }
+
+    /// Gives the writing connection back. One whose change failed is closed instead: after a full disk nobody knows for sure whether its
+    /// transaction is still open, and every change after it would fail.
+    pub(crate) fn settled<T>(
+        &self,
+        mut connection: PoolConnection<Sqlite>,
+        changed: Result<T, sqlx::Error>,
+    ) -> Result<T, sqlx::Error> {
+        // A database in memory is gone with its connection, and knows no full disk.
+        if changed.is_err() && self._scratch.is_none() {
+            connection.close_on_drop();
+        }
+        changed
     }
 
     /// Writes the log back into the database and closes it; what is asked of the store afterwards fails. A store that is only dropped does so
@@ -153,6 +177,23 @@ impl SqliteStore {
         // The same one connection reads: another would have a memory of its own.
         Ok(Self { readers: writer.clone(), writer, key: MasterKey::random()?, artefacts, _scratch: Some(scratch) })
     }
+}
+
+/// Whether a database was made with this key; one that was made with none yet takes it. What is kept tells nothing of the key.
+async fn is_its_key(writer: &SqlitePool, key: &MasterKey) -> Result<bool, sqlx::Error> {
+    let mark: String = key.derive("caisson master key").iter().map(|byte| format!("{byte:02x}")).collect();
+    let kept = async || {
+        let kept = sqlx::query("SELECT seal FROM audit_head WHERE node = $1").bind(KEY_MARK);
+        kept.fetch_optional(writer).await?.map(|row| row.try_get::<String, _>(0)).transpose()
+    };
+    if let Some(kept) = kept().await? {
+        return Ok(kept == mark);
+    }
+    // Another program may do so at the same time; the first one's key is the database's.
+    let keep =
+        sqlx::query("INSERT INTO audit_head (node, number, seal) VALUES ($1, 0, $2) ON CONFLICT (node) DO NOTHING");
+    keep.bind(KEY_MARK).bind(&mark).execute(writer).await?;
+    Ok(kept().await? == Some(mark))
 }
 
 /// A local file needs neither a ping before each use nor a fresh connection now and then.

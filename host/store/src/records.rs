@@ -9,7 +9,7 @@ use caisson_contract::SecretBinding;
 use caisson_registry::{GrantRecord, KeptRecord, PluginRecord, SecretRecord, SettingsRecord, Store, StoreError};
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
-use sqlx::{Row, SqlSafeStr};
+use sqlx::{Connection, Row, SqlSafeStr};
 use zeroize::Zeroizing;
 
 /// Most bytes of kept outputs of one tenant, so that no tenant pushes another's out or fills the disk.
@@ -112,23 +112,9 @@ impl Store for SqliteStore {
     }
 
     async fn remove_plugin(&self, tenant: Option<&TenantId>, name: &str) -> Result<bool, StoreError> {
-        let mut transaction = self.writer.begin_with(WRITE).await.map_err(failed)?;
-        let removed = sqlx::query("DELETE FROM plugins WHERE tenant = $1 AND name = $2")
-            .bind(column(tenant))
-            .bind(name)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        // A built-in plugin is granted by every tenant for itself.
-        let grants = match tenant {
-            Some(tenant) => {
-                sqlx::query("DELETE FROM grants WHERE plugin = $1 AND tenant = $2").bind(name).bind(tenant.as_str())
-            }
-            None => sqlx::query("DELETE FROM grants WHERE plugin = $1").bind(name),
-        };
-        grants.execute(&mut *transaction).await.map_err(failed)?;
-        transaction.commit().await.map_err(failed)?;
-        Ok(removed.rows_affected() > 0)
+        let mut connection = self.writer.acquire().await.map_err(failed)?;
+        let removed = remove_plugin(&mut connection, tenant, name).await;
+        self.settled(connection, removed).map_err(failed)
     }
 
     async fn grants(&self) -> Result<Vec<GrantRecord>, StoreError> {
@@ -284,28 +270,9 @@ impl Store for SqliteStore {
     }
 
     async fn put_kept(&self, kept: &KeptRecord) -> Result<(), StoreError> {
-        let mut transaction = self.writer.begin_with(WRITE).await.map_err(failed)?;
-        sqlx::query("DELETE FROM kept WHERE expires_ms <= $1")
-            .bind(now_ms())
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        sqlx::query("INSERT INTO kept (reference, tenant, agent, user_name, tool, content_type, lines, body, expires_ms, size) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
-            .bind(&kept.reference)
-            .bind(kept.tenant.as_str())
-            .bind(&kept.agent)
-            .bind(&kept.user)
-            .bind(&kept.tool)
-            .bind(&kept.content_type)
-            .bind(i64::try_from(kept.lines).map_err(failed)?)
-            .bind(&kept.bytes)
-            .bind(kept.expires_ms)
-            .bind(i64::try_from(kept.bytes.len()).map_err(failed)?)
-            .execute(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        make_room(&mut transaction, &kept.tenant, MAX_KEPT_BYTES, KEPT_BYTES_LEFT).await.map_err(failed)?;
-        transaction.commit().await.map_err(failed)
+        let mut connection = self.writer.acquire().await.map_err(failed)?;
+        let put = put_kept(&mut connection, kept).await;
+        self.settled(connection, put).map_err(failed)
     }
 
     async fn kept(&self, reference: &str) -> Result<Option<KeptRecord>, StoreError> {
@@ -343,4 +310,48 @@ impl Store for SqliteStore {
     async fn ping(&self) -> Result<(), StoreError> {
         sqlx::query("SELECT 1").execute(&self.readers).await.map(drop).map_err(failed)
     }
+}
+
+async fn remove_plugin(
+    connection: &mut SqliteConnection,
+    tenant: Option<&TenantId>,
+    name: &str,
+) -> Result<bool, sqlx::Error> {
+    let mut transaction = connection.begin_with(WRITE).await?;
+    let removed = sqlx::query("DELETE FROM plugins WHERE tenant = $1 AND name = $2")
+        .bind(column(tenant))
+        .bind(name)
+        .execute(&mut *transaction)
+        .await?;
+    // A built-in plugin is granted by every tenant for itself.
+    let grants = match tenant {
+        Some(tenant) => {
+            sqlx::query("DELETE FROM grants WHERE plugin = $1 AND tenant = $2").bind(name).bind(tenant.as_str())
+        }
+        None => sqlx::query("DELETE FROM grants WHERE plugin = $1").bind(name),
+    };
+    grants.execute(&mut *transaction).await?;
+    transaction.commit().await?;
+    Ok(removed.rows_affected() > 0)
+}
+
+async fn put_kept(connection: &mut SqliteConnection, kept: &KeptRecord) -> Result<(), sqlx::Error> {
+    let mut transaction = connection.begin_with(WRITE).await?;
+    sqlx::query("DELETE FROM kept WHERE expires_ms <= $1").bind(now_ms()).execute(&mut *transaction).await?;
+    sqlx::query("INSERT INTO kept (reference, tenant, agent, user_name, tool, content_type, lines, body, expires_ms, size) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)")
+            .bind(&kept.reference)
+            .bind(kept.tenant.as_str())
+            .bind(&kept.agent)
+            .bind(&kept.user)
+            .bind(&kept.tool)
+            .bind(&kept.content_type)
+            .bind(i64::try_from(kept.lines).unwrap_or(i64::MAX))
+            .bind(&kept.bytes)
+            .bind(kept.expires_ms)
+            .bind(i64::try_from(kept.bytes.len()).unwrap_or(i64::MAX))
+            .execute(&mut *transaction)
+            .await
+            ?;
+    make_room(&mut transaction, &kept.tenant, MAX_KEPT_BYTES, KEPT_BYTES_LEFT).await?;
+    transaction.commit().await
 }

@@ -3,6 +3,7 @@
 
 mod support;
 
+use caisson_audit::{AuditSink, Head, Record};
 use caisson_contract::{Effect, SecretBinding, ToolSpec};
 use caisson_registry::{GrantRecord, PluginRecord, SecretRecord, Store};
 use caisson_store::{SqliteStore, new_token};
@@ -235,8 +236,25 @@ async fn a_full_disk_is_an_error_and_nothing_is_lost() {
     assert!(error.contains(&digest) && error.contains("space"), "{error}");
     assert_eq!(store.artefact(&digest).await.unwrap(), None);
     assert_eq!(store.settings().await.unwrap(), [settings("weather", 1)]);
+    // The audit fails with it, and goes on once there is room.
+    let audit = |number: u64, event: &str| {
+        let record = Record { number, event: event.into(), digest: "d".into(), checkpoint: None };
+        (vec![record], Head { number, seal: "s".into() })
+    };
+    let mut recorded = 0;
+    let error = loop {
+        let (records, head) = audit(recorded, &"x".repeat(100_000));
+        match store.append(&records, &head).await {
+            Ok(()) => recorded += 1,
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(error.contains("full"), "{error}");
     // Room again: the same store goes on.
     std::fs::remove_file(ballast).unwrap();
+    let (records, head) = audit(recorded, "y");
+    store.append(&records, &head).await.unwrap();
+    assert_eq!(store.newest().await.unwrap().map(|(number, _)| number), Some(recorded));
     store.put_settings(&settings("weather", 2)).await.unwrap();
     store.close().await;
     let store = open(dir.path()).await;

@@ -162,7 +162,7 @@ pub async fn memory_growth() -> Row {
 pub async fn probe() {
     let ship = ship().await;
     ship.install("t0", "guests/files").await;
-    let folder = ship.workspaces.join("t0/agent-agent");
+    let folder = ship.workspaces.join("t0/agent-agent/self");
     std::fs::create_dir_all(&folder).unwrap();
     for n in 0..20 {
         std::fs::write(folder.join(format!("file-{n:02}.txt")), "x").unwrap();

@@ -83,7 +83,7 @@ pub fn stdio() -> Row {
     let folder = std::fs::canonicalize(scratch.path()).unwrap().join("listed");
     filled(&folder);
     let data = scratch.path().join("data");
-    filled(&data.join("workspaces/default/agent-default"));
+    filled(&data.join("workspaces/default/agent-default/self"));
     let mut ours = Lines::start(
         Command::new(program("caisson"))
             .args(["mcp", "--rate-per-hour", "400000000", "--data"])
@@ -140,7 +140,7 @@ async fn requests_per_second(address: &str, request: &str) -> f64 {
 
 pub async fn over_http() -> Row {
     let scratch = tempfile::tempdir().unwrap();
-    filled(&scratch.path().join("workspaces/default/agent-default"));
+    filled(&scratch.path().join("workspaces/default/agent-default/self"));
     let gateway = Server::gateway(scratch.path());
     let bare = Server::bare(scratch.path());
     let body = r#"{"tool":"list_files","arguments":{}}"#;

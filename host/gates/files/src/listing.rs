@@ -35,8 +35,7 @@ impl Listing {
         Self { dir, path, rules, waiting: VecDeque::new(), done: false, _held: held }
     }
 
-    /// The next entry that the layers let the guest see. A name that is not Unicode is an error of its own, and the listing
-    /// goes on after it.
+    /// The next entry that the layers let the guest see.
     pub(crate) fn next(&mut self) -> Result<Option<DirectoryEntry>, ErrorCode> {
         while self.waiting.is_empty() && !self.done {
             self.refill().map_err(crate::error::code)?;
@@ -78,9 +77,8 @@ fn entry_of(
             .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
         known => known,
     };
-    let Ok(name) = name.to_str() else {
-        return (!rules.narrows_paths()).then_some(Err(ErrorCode::IllegalByteSequence));
-    };
+    // A name that is not Unicode is shown as near as it can be: it cannot be opened, but must not hide the rest of its folder.
+    let name = &*name.to_string_lossy();
     let want = if kind.is_dir() { Want::Look } else { Want::Read };
     if rules.narrows_paths() && rules.judge(want, &path.join(name)).is_err() {
         return None;

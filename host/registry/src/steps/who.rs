@@ -29,6 +29,9 @@ pub(crate) fn who(inner: &Inner, call: &Call) -> Result<Workspace, Refused> {
         segments.push(format!("user-{user}"));
     } else if let Some(chat) = &context.chat {
         segments.push(format!("chat-{chat}"));
+    } else {
+        // Beside those of users and chats, never above them: whoever has the agent's own workspace must not have theirs.
+        segments.push("self".into());
     }
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
     Workspace::derive(&inner.config.workspaces, &segments)

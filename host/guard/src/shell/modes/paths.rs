@@ -2,7 +2,7 @@
 
 use crate::shell::rules::look::{Folders, Look};
 use crate::shell::rules::steps;
-use crate::shell::{Language, Span};
+use crate::shell::{Language, Span, Word};
 
 /// Denied paths and the exceptions from them.
 #[derive(Clone, Debug, Default)]
@@ -103,7 +103,12 @@ pub(crate) fn check(deny: &PathDeny, look: &Look<'_>, folders: &Folders) -> Opti
     if deny.denied.is_empty() {
         return None;
     }
-    let recursive = RECURSIVE.contains(&look.name);
+    let lists_below = |word: &Word| {
+        let option = word.prefix();
+        option == "--recursive" || (option.starts_with('-') && !option.starts_with("--") && option.contains('R'))
+    };
+    // `ls` alone names what is in a folder and goes into none.
+    let recursive = RECURSIVE.contains(&look.name) && (look.name != "ls" || look.args().iter().any(lists_below));
     for named in &look.named {
         // Wherever `cd` may have gone, and the workspace.
         let path = steps::resolve(&named.path, &folders.workspace);
