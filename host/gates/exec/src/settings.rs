@@ -74,6 +74,9 @@ impl ExecSettings {
         {
             return Err(fault("timeout_seconds", format!("a whole number from 1 to {MAX_SECONDS} is needed")));
         }
+        for key in value.as_object().into_iter().flat_map(Map::keys) {
+            misplaced(key)?;
+        }
         let text = value.to_string();
         Self::read(&text, None)?;
         let exec = object(value.get("exec"), "exec")?;
@@ -92,6 +95,23 @@ impl ExecSettings {
             paths: PathDeny::new(directory, &denied, &[]),
             ..Setting::default()
         }
+    }
+}
+
+/// A key that looks as if it were the gate's and is not: it would be saved and change nothing. Others are the plugin's own.
+fn misplaced(key: &str) -> Result<(), SettingsError> {
+    let own = ["exec", "timeout_seconds"];
+    if own.contains(&key) {
+        return Ok(());
+    }
+    let short: String = key.chars().take(64).collect();
+    if KEYS.contains(&key) || key.starts_with("exec.") {
+        return Err(fault(short, "this belongs into the object `exec`, as in `{\"exec\": {\"mode\": \"allowlist\"}}`"));
+    }
+    let likeness = |own: &&&str| strsim::normalized_damerau_levenshtein(&short, own);
+    match own.iter().find(|own| own.starts_with(&short) || likeness(own) >= 0.6) {
+        Some(nearest) => Err(fault(short.clone(), format!("there is no such key; the nearest is `{nearest}`"))),
+        None => Ok(()),
     }
 }
 
@@ -182,6 +202,10 @@ mod tests {
             (json!({ "exec": { "programs": ["git"] } }), "\"mode\": \"allowlist\""),
             (json!({ "exec": { "mode": "allowlist", "programs": ["$x"] } }), "no entry of an allowlist"),
             (json!({ "exec": [] }), "an object"),
+            (json!({ "mode": "allowlist", "programs": ["ls"] }), "belongs into the object `exec`"),
+            (json!({ "exec.deny_groups": {} }), "belongs into the object `exec`"),
+            (json!({ "execc": {} }), "the nearest is `exec`"),
+            (json!({ "timeout": 5 }), "the nearest is `timeout_seconds`"),
             (json!({ "timeout_seconds": 0 }), "from 1 to 3600"),
             (json!({ "timeout_seconds": 3601 }), "from 1 to 3600"),
             (json!({ "timeout_seconds": 1.5 }), "from 1 to 3600"),
@@ -197,6 +221,7 @@ mod tests {
             "agents": { "builder": { "deny_groups": { "env_dump": true } } },
         } });
         ExecSettings::check(&text).unwrap();
+        ExecSettings::check(&json!({ "greeting": "hello" })).unwrap();
         let text = text.to_string();
         let other = ExecSettings::read(&text, Some("writer")).unwrap();
         assert!(!other.switches.denies(Group::EnvDump) && other.switches.denies(Group::Persistence));
