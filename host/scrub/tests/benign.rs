@@ -34,7 +34,7 @@ fn lock_files() {
     );
     kept(
         "npm",
-        "{\n  \"node_modules/jsonwebtoken\": {\n    \"version\": \"9.0.2\",\n    \"resolved\": \"https://registry.npmjs.org/jsonwebtoken/-/jsonwebtoken-9.0.2.tgz\",\n    \"integrity\": \"sha512-PRp66vJ865SSqOlgqS8hujT5U4AOgMfhrwYIuIhfKaoSCZcirrmASQr8CX7cUg+RMih+hgznrjp99o+W4pJLHQ==\",\n    \"dependencies\": { \"jws\": \"^3.2.2\", \"lodash.includes\": \"^4.3.0\" }\n  },\n  \"node_modules/js-tokens\": { \"integrity\": \"sha512-RdJUflcE3cUzKiMqQgsCu06FPu9UdIJO0beYbPhHN4k6apgJtifcoCtT9bcxOpYBtpD2kCM6Sbzg4CausW/PKQ==\" }\n}\n",
+        "{\n  \"node_modules/jsonwebtoken\": {\n    \"version\": \"9.0.2\",\n    \"resolved\": \"https://packages.example/jsonwebtoken/-/jsonwebtoken-9.0.2.tgz\",\n    \"integrity\": \"sha512-PRp66vJ865SSqOlgqS8hujT5U4AOgMfhrwYIuIhfKaoSCZcirrmASQr8CX7cUg+RMih+hgznrjp99o+W4pJLHQ==\",\n    \"dependencies\": { \"jws\": \"^3.2.2\", \"lodash.includes\": \"^4.3.0\" }\n  },\n  \"node_modules/js-tokens\": { \"integrity\": \"sha512-RdJUflcE3cUzKiMqQgsCu06FPu9UdIJO0beYbPhHN4k6apgJtifcoCtT9bcxOpYBtpD2kCM6Sbzg4CausW/PKQ==\" }\n}\n",
     );
     kept(
         "pip",

@@ -1,52 +1,10 @@
 //! Any text.
 
-use caisson_scrub::{Scrubber, Secrets};
-use proptest::prelude::*;
+mod common;
 
-/// Texts made of what the parsers look for.
-fn fragments() -> impl Strategy<Value = String> {
-    let words = prop::sample::select(vec![
-        "password",
-        "token",
-        "=",
-        ": ",
-        "\"",
-        "\\\"",
-        "'",
-        "`",
-        "$",
-        "$(",
-        "sk-",
-        "eyJ",
-        ".",
-        "://",
-        "user:pw@",
-        "postgres",
-        "-----BEGIN ",
-        "PRIVATE KEY-----",
-        "Bearer ",
-        "Basic ",
-        "Authorization",
-        "abcdefgh12345678",
-        "ABCDEFGHIJKLMNOP",
-        "0123456789abcdef",
-        "é",
-        "\u{10ffff}",
-        "\n",
-        " ",
-        "--api-key ",
-        "SECRET_KEY=",
-        "VIRTUAL_X=",
-        "%",
-        "123456789:",
-        "&",
-        "?",
-        "\\",
-        "hooks.slack.com/services/",
-        "[REDACTED]",
-    ]);
-    prop::collection::vec(words, 0..40).prop_map(|words| words.concat())
-}
+use caisson_scrub::{Scrubber, Secrets};
+use common::fragments;
+use proptest::prelude::*;
 
 proptest! {
     #[test]

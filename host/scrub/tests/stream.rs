@@ -1,7 +1,10 @@
 //! Text in pieces comes out as the whole would, wherever it was cut.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
+mod common;
+
 use caisson_scrub::{Scrubber, Secrets};
+use common::fragments;
 use proptest::prelude::*;
 use std::sync::{Arc, LazyLock};
 
@@ -134,68 +137,6 @@ fn a_stream_begins_anew_after_its_end() {
         out.extend(stream.finish());
         assert_eq!(out, b"password=[REDACTED]");
     }
-}
-
-fn fragments() -> impl Strategy<Value = String> {
-    let words = prop::sample::select(vec![
-        "password",
-        "token",
-        "=",
-        ": ",
-        "\"",
-        "\\\"",
-        "'",
-        "`",
-        "$",
-        "$(",
-        "sk-",
-        "eyJ",
-        ".",
-        "://",
-        "user:pw@",
-        "postgres",
-        "-----BEGIN ",
-        "PRIVATE KEY-----",
-        "-----END ",
-        "Bearer ",
-        "Basic ",
-        "Authorization",
-        "abcdefgh12345678",
-        "ABCDEFGHIJKLMNOP",
-        "0123456789abcdef",
-        "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
-        "é",
-        "\u{10ffff}",
-        "\n",
-        " ",
-        "--api-key ",
-        "SECRET_KEY=",
-        "VIRTUAL_X=",
-        "%",
-        "123456789:A",
-        "&",
-        "?",
-        "\\",
-        "hooks.slack.com/services/",
-        "[REDACTED]",
-        "s3cretvalue",
-        "secret value 1",
-        "valueofone",
-        "s3cret",
-        "curl -u a:b",
-        "|-\n  ",
-        ";",
-        ",",
-        "key",
-        ".atlasv1.",
-        "sha256:",
-        "Password=",
-        "Server=",
-        "<password>",
-        "</",
-        "machine x login y password ",
-    ]);
-    prop::collection::vec(words, 0..40).prop_map(|words| words.concat())
 }
 
 proptest! {
