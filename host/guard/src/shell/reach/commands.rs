@@ -150,12 +150,7 @@ impl Scan {
             assignments: set,
             redirects,
             stdin: stdin.unwrap_or_else(|| self.inherited(cx)),
-            feeds: Vec::new(),
-            via: cx.via.clone(),
-            code: Vec::new(),
-            place: cx.place.clone(),
-            conditional: cx.conditional,
-            span,
+            ..cx.invocation(span)
         };
         self.push(invocation, cx)
     }
@@ -278,19 +273,7 @@ impl Scan {
             inside.piped = None;
             inside.stdin = stdin;
         }
-        let invocation = Invocation {
-            program: None,
-            args: Vec::new(),
-            assignments: Vec::new(),
-            redirects,
-            stdin: inside.stdin.clone(),
-            feeds: Vec::new(),
-            via: cx.via.clone(),
-            code: Vec::new(),
-            place: cx.place.clone(),
-            conditional: cx.conditional,
-            span,
-        };
+        let invocation = Invocation { redirects, stdin: inside.stdin.clone(), ..cx.invocation(span) };
         self.push(invocation, inside).map(|_| ())
     }
 }

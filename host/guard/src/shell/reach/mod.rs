@@ -11,8 +11,7 @@ mod spread;
 mod unwrap;
 
 use super::seen::{
-    Dialect, Fault, Input, Invocation, MAX_TEXT, MAX_WORDS, MAX_WRAPPERS, Node, Place, Redirect, Seen, Span, Unparsed,
-    Via, Word,
+    Dialect, Fault, Input, Invocation, MAX_TEXT, MAX_WORDS, MAX_WRAPPERS, Node, Place, Seen, Span, Unparsed, Via, Word,
 };
 use super::syntax::{self, RawWord, Tally};
 use super::words::Values;
@@ -75,6 +74,23 @@ impl<'s> Context<'s> {
     /// that the next one gets.
     pub(super) fn shared(&self) -> Context<'s> {
         Context { stdin: shared(self.stdin.clone()), piped: None, ..self.clone() }
+    }
+
+    /// An invocation of nothing yet, in this context.
+    fn invocation(&self, span: Span) -> Invocation {
+        Invocation {
+            program: None,
+            args: Vec::new(),
+            assignments: Vec::new(),
+            redirects: Vec::new(),
+            stdin: Input::default(),
+            feeds: Vec::new(),
+            via: self.via.clone(),
+            code: Vec::new(),
+            place: self.place.clone(),
+            conditional: self.conditional,
+            span,
+        }
     }
 
     /// The same context, fed by somebody who is not known.
@@ -236,20 +252,7 @@ impl Scan {
         }
         let cx = self.inside(by, cx)?;
         let program = words.remove(0);
-        let redirects: Vec<Redirect> = Vec::new();
-        let invocation = Invocation {
-            program: Some(program),
-            args: words,
-            assignments,
-            redirects,
-            stdin,
-            feeds: Vec::new(),
-            via: cx.via.clone(),
-            code: Vec::new(),
-            place: cx.place.clone(),
-            conditional: cx.conditional,
-            span,
-        };
+        let invocation = Invocation { program: Some(program), args: words, assignments, stdin, ..cx.invocation(span) };
         self.push(invocation, &cx).map(|_| ())
     }
 
