@@ -179,9 +179,9 @@ impl SqliteStore {
     }
 }
 
-/// Whether a database was made with this key; one that was made with none yet takes it. What is kept tells nothing of the key.
+/// Whether a database was made with this key; one that was made with none yet takes it.
 async fn is_its_key(writer: &SqlitePool, key: &MasterKey) -> Result<bool, sqlx::Error> {
-    let mark: String = key.derive("caisson master key").iter().map(|byte| format!("{byte:02x}")).collect();
+    let mark = key.id();
     let kept = async || {
         let kept = sqlx::query("SELECT seal FROM audit_head WHERE node = $1").bind(KEY_MARK);
         kept.fetch_optional(writer).await?.map(|row| row.try_get::<String, _>(0)).transpose()

@@ -350,8 +350,7 @@ async fn put_kept(connection: &mut SqliteConnection, kept: &KeptRecord) -> Resul
             .bind(kept.expires_ms)
             .bind(i64::try_from(kept.bytes.len()).unwrap_or(i64::MAX))
             .execute(&mut *transaction)
-            .await
-            ?;
+            .await?;
     make_room(&mut transaction, &kept.tenant, MAX_KEPT_BYTES, KEPT_BYTES_LEFT).await?;
     transaction.commit().await
 }
