@@ -91,8 +91,6 @@ fn open(shared: &Shared, job: Job) -> (Store<State>, Account) {
             ledger: Arc::clone(&ledger),
             executor: job.executor,
             settings: Arc::clone(&job.settings),
-            agent: job.facts.agent.clone(),
-            workspace: workspace_of(job.workspace.clone()),
         },
         ambient: AmbientCtx::new(Arc::clone(&ledger), log.clone()),
         files: FilesCtx::new(job.layers.clone(), Arc::clone(&ledger), job.workspace, job.blocking),
@@ -119,10 +117,6 @@ fn open(shared: &Shared, job: Job) -> (Store<State>, Account) {
     store.set_hostcall_fuel(HOSTCALL_FUEL);
     store.set_max_component_handles(MAX_RESOURCES);
     (store, Account { ledger, log, cpu, wall })
-}
-
-fn workspace_of(workspace: Workspace) -> caisson_gate_exec::OpenWorkspace {
-    Arc::new(move || Ok(workspace.open_or_create()?.into()))
 }
 
 /// How often at most the wall clock is looked at again while a command runs.

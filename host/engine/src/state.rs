@@ -40,7 +40,13 @@ impl HasHttp for State {
 
 impl HasExec for State {
     fn exec(&mut self) -> ExecView<'_> {
-        ExecView { ctx: &mut self.exec, table: &mut self.table }
+        let workspace = self.files.workspace();
+        ExecView {
+            ctx: &mut self.exec,
+            table: &mut self.table,
+            agent: self.host.facts.agent.as_deref(),
+            workspace: Box::new(|| Ok(workspace.open_or_create()?.into())),
+        }
     }
 }
 

@@ -56,15 +56,27 @@ impl Refusal {
     }
 }
 
-pub(crate) fn decide(ctx: &ExecCtx, command: Command, options: Options) -> Result<Allowed, Refusal> {
+pub(crate) fn decide(
+    ctx: &ExecCtx,
+    agent: Option<&str>,
+    command: Command,
+    options: Options,
+) -> Result<Allowed, Refusal> {
     let shown = show(&command);
-    decided(ctx, command, options, &shown).map_err(|refusal| Refusal { subject: format!("run `{shown}`"), ..refusal })
+    decided(ctx, agent, command, options, &shown)
+        .map_err(|refusal| Refusal { subject: format!("run `{shown}`"), ..refusal })
 }
 
-fn decided(ctx: &ExecCtx, command: Command, options: Options, shown: &str) -> Result<Allowed, Refusal> {
+fn decided(
+    ctx: &ExecCtx,
+    agent: Option<&str>,
+    command: Command,
+    options: Options,
+    shown: &str,
+) -> Result<Allowed, Refusal> {
     granted(&ctx.layers, &command)?;
     let access = workspace(&ctx.layers)?;
-    let settings = ExecSettings::read(&ctx.settings, ctx.agent.as_deref()).map_err(|fault| {
+    let settings = ExecSettings::read(&ctx.settings, agent).map_err(|fault| {
         Refusal::denied("exec.settings", "the settings of this plugin cannot be read", format!("mending {fault}"))
     })?;
     let directory = directory(options.directory.as_deref())?;

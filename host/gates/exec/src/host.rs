@@ -29,7 +29,7 @@ struct Started {
 impl ExecView<'_> {
     async fn start(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Started, Failure>> {
         let ctx = &*self.ctx;
-        let Allowed { plan, input, timeout, shown } = match decide(ctx, command, options) {
+        let Allowed { plan, input, timeout, shown } = match decide(ctx, self.agent, command, options) {
             Ok(allowed) => allowed,
             Err(refusal) => return Ok(Err(refuse(ctx, refusal))),
         };
@@ -43,7 +43,7 @@ impl ExecView<'_> {
                 return Ok(Err(unconfined()));
             }
         };
-        let workspace = match (ctx.workspace)() {
+        let workspace = match (self.workspace)() {
             Ok(workspace) => workspace,
             Err(error) => {
                 tracing::error!(%error, "the workspace of a command cannot be opened");

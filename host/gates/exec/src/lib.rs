@@ -36,7 +36,7 @@ use std::sync::Arc;
 use wasmtime::component::{HasData, Linker, ResourceTable};
 
 /// Opens the call's workspace, and makes it where it is missing.
-pub type OpenWorkspace = Arc<dyn Fn() -> std::io::Result<OwnedFd> + Send + Sync>;
+pub type OpenWorkspace<'a> = Box<dyn Fn() -> std::io::Result<OwnedFd> + Send + Sync + 'a>;
 
 /// What one call has of commands. Making one touches nothing.
 pub struct ExecCtx {
@@ -48,18 +48,19 @@ pub struct ExecCtx {
     pub executor: Arc<Executor>,
     /// Settings of the plugin, JSON text; the gate reads `exec` and `timeout_seconds` of it.
     pub settings: Arc<str>,
-    /// The agent, whose own switches win over those of all.
-    pub agent: Option<String>,
-    /// Where commands run.
-    pub workspace: OpenWorkspace,
 }
 
-/// A call's context with the table that its resources live in.
+/// A call's context with the table that its resources live in, and what the store knows besides: made when a command is asked for, which most
+/// calls never do.
 pub struct ExecView<'a> {
     /// State of the gate.
     pub ctx: &'a mut ExecCtx,
     /// Resources of the call.
     pub table: &'a mut ResourceTable,
+    /// The agent, whose own switches win over those of all.
+    pub agent: Option<&'a str>,
+    /// Where commands run.
+    pub workspace: OpenWorkspace<'a>,
 }
 
 /// Implemented by the store's data.

@@ -21,7 +21,7 @@ pub struct Process {
     stderr: Option<pipe::Receiver>,
     /// Owns the command and ends it at its deadline, whether or not the guest asks.
     watch: JoinHandle<caisson_confine::Ending>,
-    ended: bool,
+    /// Until its end was told.
     outside: Option<Outside>,
 }
 
@@ -29,7 +29,7 @@ impl Process {
     pub(crate) fn new(mut running: Running, timeout: Duration, outside: Outside) -> Self {
         let (stdin, stdout, stderr) = (running.take_stdin(), running.take_stdout(), running.take_stderr());
         let watch = tokio::spawn(async move { running.finish(timeout).await });
-        Self { stdin, stdout, stderr, watch, ended: false, outside: Some(outside) }
+        Self { stdin, stdout, stderr, watch, outside: Some(outside) }
     }
 
     /// Gives the command all of its input, and then the end of it, while the guest goes on.
@@ -79,11 +79,10 @@ impl Process {
                 }
             }
         }
-        if self.ended {
+        if self.outside.is_none() {
             return Event::Pending;
         }
         let ending = (&mut self.watch).await;
-        self.ended = true;
         self.outside = None;
         Event::Ended(ending.map_or(Ending::Signalled(9), self::ending))
     }

@@ -108,11 +108,18 @@ fn misplaced(key: &str) -> Result<(), SettingsError> {
     if KEYS.contains(&key) || key.starts_with("exec.") {
         return Err(fault(short, "this belongs into the object `exec`, as in `{\"exec\": {\"mode\": \"allowlist\"}}`"));
     }
-    let likeness = |own: &&&str| strsim::normalized_damerau_levenshtein(&short, own);
-    match own.iter().find(|own| own.starts_with(&short) || likeness(own) >= 0.6) {
-        Some(nearest) => Err(fault(short.clone(), format!("there is no such key; the nearest is `{nearest}`"))),
+    match own.iter().find(|own| own.starts_with(&short) || likeness(&short, own) >= 0.6) {
+        Some(nearest) => Err(no_such_key(short.clone(), nearest)),
         None => Ok(()),
     }
+}
+
+fn no_such_key(at: String, nearest: &str) -> SettingsError {
+    fault(at, format!("there is no such key; the nearest is `{nearest}`"))
+}
+
+fn likeness(key: &str, own: &str) -> f64 {
+    strsim::normalized_damerau_levenshtein(key, own)
 }
 
 fn object(value: Option<&Value>, at: &str) -> Result<Map<String, Value>, SettingsError> {
@@ -126,9 +133,8 @@ fn object(value: Option<&Value>, at: &str) -> Result<Map<String, Value>, Setting
 fn known(map: &Map<String, Value>, keys: &[&str], at: &str) -> Result<(), SettingsError> {
     let Some(stranger) = map.keys().find(|key| !keys.contains(&key.as_str())) else { return Ok(()) };
     let stranger: String = stranger.chars().take(64).collect();
-    let likeness = |key: &&&str| strsim::normalized_damerau_levenshtein(&stranger, key);
-    let nearest = keys.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b))).copied().unwrap_or_default();
-    Err(fault(format!("{at}.{stranger}"), format!("there is no such key; the nearest is `{nearest}`")))
+    let nearest = keys.iter().max_by(|a, b| likeness(&stranger, a).total_cmp(&likeness(&stranger, b)));
+    Err(no_such_key(format!("{at}.{stranger}"), nearest.copied().unwrap_or_default()))
 }
 
 fn groups(map: &Map<String, Value>, at: &str) -> Result<BTreeMap<String, bool>, SettingsError> {

@@ -61,6 +61,12 @@ impl FilesCtx {
         }
     }
 
+    /// Where the call's files are.
+    #[must_use]
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
     /// Opens a file that an output names (`/workspace/report.pdf`) for reading by the host, with its size in bytes. The same
     /// rules hold as for the guest.
     ///
