@@ -156,30 +156,21 @@ async fn a_command_ends_at_its_deadline_with_all_that_it_started_and_what_it_sai
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_caller_that_goes_away_takes_its_command_along() {
     let ship = ship().await;
-    let mark = ship.workspaces.join("acme/agent-agent/self/alive");
-    let mut running = Box::pin(sh(&ship, ": > alive; while sleep 0.05; do echo x >> alive; done"));
-    let begun = async {
-        while !mark.exists() {
+    let lock = ship.workspaces.join("acme/agent-agent/self/lock");
+    // Held for as long as the command lives, and not a moment longer: the kernel lets go of it.
+    let held = || std::fs::File::open(&lock).is_ok_and(|file| file.try_lock().is_err());
+    let until = async |wanted: bool| {
+        while held() != wanted {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
+    let mut running = Box::pin(sh(&ship, "flock lock sleep 600"));
     tokio::select! {
         answer = &mut running => panic!("it ended by itself: {}", text(&answer)),
-        () = begun => {}
+        () = until(true) => {}
     }
     drop(running);
-    // Gone once the file stops growing for far longer than it takes to grow.
-    let size = || std::fs::metadata(&mark).unwrap().len();
-    let quiet = async {
-        loop {
-            let before = size();
-            tokio::time::sleep(Duration::from_millis(500)).await;
-            if size() == before {
-                break;
-            }
-        }
-    };
-    assert!(tokio::time::timeout(Duration::from_secs(60), quiet).await.is_ok());
+    assert!(tokio::time::timeout(Duration::from_secs(60), until(false)).await.is_ok(), "it still runs");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -6,7 +6,7 @@ use crate::args::{Cli, ExplainArgs, ExplainWhat};
 use crate::output;
 use anyhow::{Context, Result, bail};
 use caisson_contract::{Access, Capabilities, Effect, FilesRule, Hosts, HttpRule, Layer, LayerSource, Layers};
-use caisson_scrub::Scrubber;
+use caisson_scrub::{Explained, Scrubber};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
@@ -31,11 +31,7 @@ pub(crate) async fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode> {
                 let allow = said.decision == caisson_gate_files::Decision::Allow;
                 Answer { allow, rule: said.rule, detail: said.detail, grant: said.grant }
             };
-            if *jsonl {
-                lines(async |_, input| Ok(answer_json(&judge(input).await))).await
-            } else {
-                one(cli, &judge(given(path.as_ref())?).await)
-            }
+            answer(cli, path.as_ref(), *jsonl, judge).await
         }
         ExplainWhat::Url { url, method, granted, egress, resolve, jsonl } => {
             let layers = http_layers(method, granted);
@@ -45,35 +41,41 @@ pub(crate) async fn explain(cli: &Cli, args: &ExplainArgs) -> Result<ExitCode> {
                 let allow = said.decision == caisson_gate_http::Decision::Allow;
                 Answer { allow, rule: said.rule, detail: said.detail, grant: said.grant }
             };
-            if *jsonl {
-                lines(async |_, input| Ok(answer_json(&judge(input).await))).await
-            } else {
-                one(cli, &judge(given(url.as_ref())?).await)
-            }
+            answer(cli, url.as_ref(), *jsonl, judge).await
         }
         ExplainWhat::Shell(args) => shell::explain(cli, args).await,
-        ExplainWhat::Scrub { text, long_hex, jsonl } => {
-            let scrubber = Scrubber::new().with_long_hex(*long_hex);
-            let judge = |input: &str| {
-                let said = scrubber.explain(input);
-                json!({ "text": said.text, "classes": said.classes })
-            };
-            if *jsonl {
-                return lines(async |_, input| Ok(judge(input))).await;
-            }
-            let said = scrubber.explain(given(text.as_ref())?);
-            if cli.json {
-                output::print(&judge(given(text.as_ref())?));
-            } else {
-                println!("{}", said.text);
-                println!(
-                    "taken out: {}",
-                    if said.classes.is_empty() { "nothing".into() } else { said.classes.join(", ") }
-                );
-            }
-            Ok(ExitCode::SUCCESS)
-        }
+        ExplainWhat::Scrub { text, long_hex, jsonl } => scrub(cli, text.as_ref(), *long_hex, *jsonl).await,
     }
+}
+
+/// One question for a person, or many for a program.
+async fn answer(
+    cli: &Cli,
+    input: Option<&String>,
+    jsonl: bool,
+    judge: impl AsyncFn(&str) -> Answer,
+) -> Result<ExitCode> {
+    if jsonl {
+        return lines(async |_, input| Ok(answer_json(&judge(input).await))).await;
+    }
+    one(cli, &judge(given(input)?).await)
+}
+
+/// What is taken out of a text.
+async fn scrub(cli: &Cli, text: Option<&String>, long_hex: bool, jsonl: bool) -> Result<ExitCode> {
+    let scrubber = Scrubber::new().with_long_hex(long_hex);
+    let as_json = |said: &Explained| json!({ "text": said.text, "classes": said.classes });
+    if jsonl {
+        return lines(async |_, input| Ok(as_json(&scrubber.explain(input)))).await;
+    }
+    let said = scrubber.explain(given(text)?);
+    if cli.json {
+        output::print(&as_json(&said));
+    } else {
+        println!("{}", said.text);
+        println!("taken out: {}", if said.classes.is_empty() { "nothing".into() } else { said.classes.join(", ") });
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn given(input: Option<&String>) -> Result<&str> {

@@ -98,19 +98,6 @@ impl From<crate::ToolError> for Error {
 
 impl From<host::failures::Failure> for crate::ToolError {
     fn from(failure: host::failures::Failure) -> Self {
-        use host::failures::Code;
-        let reason = match failure.code {
-            Code::Invalid => crate::Reason::InvalidArguments,
-            Code::NotFound => crate::Reason::NotFound,
-            Code::NotGranted
-            | Code::Denied
-            | Code::NeedsApproval
-            | Code::Quota
-            | Code::RateLimited
-            | Code::Cancelled
-            | Code::Unavailable => crate::Reason::Unavailable,
-            Code::Conflict | Code::Failed => crate::Reason::Failed,
-        };
-        Self { reason, message: failure.message, retry_after_ms: failure.retry_after_ms, details: failure.details }
+        crate::exec::Failure::from(failure).into()
     }
 }
