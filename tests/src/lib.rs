@@ -11,6 +11,7 @@ use caisson_scrub::Scrubber;
 use caisson_store::{MasterKey, SqliteStore};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A gateway that is gone with this value.
 pub struct Ship {
@@ -147,6 +148,7 @@ pub fn call(who: Principal, tool: &str, arguments: &str) -> Call {
         arguments: arguments.into(),
         inputs: Arc::new([]),
         progress: None,
+        patience: Some(Duration::from_secs(60)),
     }
 }
 

@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Upload(UploadArgs),
     /// Grant an installed plugin what it asks for, or part of it.
     Grant(GrantArgs),
+    /// List the commands that wait for a person, and answer them.
+    Approvals(ApprovalsArgs),
     /// Say what would be decided, by which rule, and what would change it.
     Explain(ExplainArgs),
     /// Say what this machine gives and lacks.
@@ -211,6 +213,49 @@ pub(crate) struct GrantArgs {
     pub(crate) revoke: bool,
     #[command(flatten)]
     pub(crate) gateway: GatewayArgs,
+}
+
+#[derive(Args)]
+pub(crate) struct ApprovalsArgs {
+    #[command(subcommand)]
+    pub(crate) what: ApprovalsWhat,
+    #[command(flatten)]
+    pub(crate) gateway: GatewayArgs,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ApprovalsWhat {
+    /// Those that wait.
+    List {
+        /// Those that are over too.
+        #[arg(long)]
+        all: bool,
+    },
+    /// One with all that is known of it.
+    Show {
+        /// Identifier.
+        id: String,
+    },
+    /// Let it run, this one time.
+    Approve {
+        /// Identifier.
+        id: String,
+        /// Let every command of the same shape run, by the same agent and plugin.
+        #[arg(long)]
+        always: bool,
+    },
+    /// Do not let it run.
+    Deny {
+        /// Identifier.
+        id: String,
+    },
+    /// What was approved for good.
+    Remembered,
+    /// Forget an approval for good.
+    Forget {
+        /// Identifier.
+        id: String,
+    },
 }
 
 #[derive(Args)]

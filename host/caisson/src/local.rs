@@ -85,6 +85,7 @@ pub(crate) async fn call(cli: &Cli, args: &CallArgs, file: &Path, tool: &str, ar
         arguments: arguments.to_owned(),
         inputs: Arc::new([]),
         progress: Some(Arc::new(progress)),
+        patience: None,
     };
     let answer = gateway.call(call).await;
     Ok(output::answer(cli, &answer))

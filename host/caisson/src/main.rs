@@ -1,5 +1,6 @@
 //! The command line of Caisson.
 
+mod approving;
 mod args;
 mod authoring;
 mod calling;
@@ -57,6 +58,7 @@ async fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::List(args) => managing::list(cli, args).await,
         Command::Upload(args) => managing::upload(cli, args).await,
         Command::Grant(args) => managing::grant(cli, args).await,
+        Command::Approvals(args) => approving::approvals(cli, args).await,
         Command::Explain(args) => explain::explain(cli, args).await,
         Command::Doctor(args) => doctor::doctor(cli, args).await,
         Command::Completions { shell } => {

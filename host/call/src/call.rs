@@ -3,6 +3,7 @@
 use crate::Principal;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Identifier of one call, unique in the installation; UUID v7 in text form, so that it sorts by time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -103,6 +104,8 @@ pub struct Call {
     pub inputs: Arc<[(String, String, Vec<u8>)]>,
     /// Where progress goes; `None` drops it.
     pub progress: Option<ProgressSink>,
+    /// How long the call may wait for a person's answer; `None` where nobody could give one.
+    pub patience: Option<Duration>,
 }
 
 impl std::fmt::Debug for Call {

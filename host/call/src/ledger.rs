@@ -68,6 +68,9 @@ pub struct Denial {
     pub subject: String,
     /// The smallest change that would allow it, as a sentence or a manifest line; empty where nothing would.
     pub grant: String,
+    /// The approval that it waits for; a person who gives it allows it too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<String>,
 }
 
 /// A kind of host work that a call may spend only so much of.
@@ -384,6 +387,7 @@ mod tests {
                 rule: "files.outside".into(),
                 subject: n.to_string(),
                 grant: String::new(),
+                approval: None,
             });
         }
         assert_eq!(ledger.take_denials().len(), DENIALS_KEPT);

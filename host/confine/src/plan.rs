@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 /// Where the workspace stands in the program's view.
 pub const WORKSPACE: &str = "/workspace";
 
+/// The system that every program sees: programs, libraries, and what libraries cannot do without. On most distributions all but `/usr` are
+/// links into it. What a machine does not have is left out.
+pub const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
+
 /// The most bytes of arguments and environment together: what the kernel takes for a program with the usual stack, less
 /// room for its own tables.
 const MAX_WORDS: usize = 1 << 20;

@@ -13,7 +13,10 @@ mod meter;
 mod run;
 mod state;
 
-pub use caisson_gate_exec::{ExecConfig, ExecSettings, Executor, SettingsError};
+pub use caisson_gate_exec::{
+    Answer as ApprovalAnswer, Approvals, ExecConfig, ExecSettings, Executor, Question, Remembered, SettingsError,
+    Unavailable,
+};
 pub use caisson_gate_files::Workspace;
 pub use caisson_gate_host::{Facts, Input, KeptOutputs, KeptPiece, KeptSummary};
 pub use caisson_gate_http::{Egress, EgressConfig, InjectedSecret};

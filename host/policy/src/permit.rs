@@ -93,6 +93,7 @@ fn not_granted(capability: Capability) -> Denial {
         rule: "capability.not-granted".into(),
         subject: "the plugin was granted nothing in this tenant".into(),
         grant: "a tenant admin grants what it declares (`caisson grant PLUGIN --all`) or a part of it".into(),
+        approval: None,
     }
 }
 

@@ -13,6 +13,8 @@ struct Lane {
     waiting: AtomicUsize,
     /// Caps blocking file operations.
     blocking: Arc<Semaphore>,
+    /// Caps calls that wait for a person, each in a worker.
+    asking: Arc<Semaphore>,
 }
 
 /// Blocking file operations that one tenant may have under way.
@@ -55,6 +57,7 @@ impl Admission {
             workers: Arc::new(Semaphore::new(self.workers)),
             waiting: AtomicUsize::new(0),
             blocking: Arc::new(Semaphore::new(BLOCKING)),
+            asking: Arc::new(Semaphore::new(self.workers / 2)),
         });
         lanes.insert(tenant.clone(), Arc::clone(&lane));
         lane
@@ -63,6 +66,11 @@ impl Admission {
     /// The cap on blocking file operations of a tenant.
     pub(crate) fn blocking(&self, tenant: &TenantId) -> Arc<Semaphore> {
         Arc::clone(&self.lane(tenant).blocking)
+    }
+
+    /// A place among the calls of a tenant that wait for a person: half of its workers stay free for the others. `None` where all are taken.
+    pub(crate) fn may_wait(&self, tenant: &TenantId) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.lane(tenant).asking).try_acquire_owned().ok()
     }
 
     /// Waits for a worker, at most as long as the queue has room. `serial` names a session whose mutating calls run one at a time.

@@ -69,6 +69,8 @@ pub(crate) struct Inner {
     /// Changes of what is installed happen one at a time, each on the catalog that the one before left.
     pub(crate) changing: tokio::sync::Mutex<()>,
     pub(crate) changes: tokio::sync::broadcast::Sender<Change>,
+    /// Told when a person answered a question.
+    pub(crate) answered: tokio::sync::Notify,
     /// Principals by the digest of their token, each with the time until which it is believed.
     tokens: quick_cache::sync::Cache<[u8; 32], (Instant, Principal)>,
 }
@@ -127,6 +129,7 @@ impl Gateway {
             catalog: ArcSwap::from_pointee(Catalog::default()),
             changing: tokio::sync::Mutex::new(()),
             changes: tokio::sync::broadcast::channel(256).0,
+            answered: tokio::sync::Notify::new(),
             tokens: quick_cache::sync::Cache::new(10_000),
             scrubber: Arc::new(scrubber),
             config,

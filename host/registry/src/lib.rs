@@ -5,6 +5,7 @@
 //! implements, so that no station depends on sqlx.
 
 mod admission;
+mod approvals;
 mod catalog;
 mod config;
 mod gateway;
@@ -16,7 +17,11 @@ mod rate;
 mod steps;
 mod view;
 
+pub use caisson_engine::Remembered;
 pub use config::GatewayConfig;
 pub use gateway::{Answer, Gateway, Parts};
-pub use rails::{GrantRecord, KeptRecord, PluginRecord, SecretRecord, SettingsRecord, Store, StoreError};
+pub use rails::{
+    ApprovalDecision, ApprovalRecord, ApprovalState, ApprovalStatus, AskTerms, Asked, Asker, GrantRecord, KeptRecord,
+    PluginRecord, RememberedRecord, SecretRecord, SettingsRecord, Store, StoreError, Verdict,
+};
 pub use view::{AdminError, Change, GrantRequest, PluginState, PluginView, ToolView};

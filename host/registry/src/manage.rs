@@ -32,7 +32,7 @@ impl From<StoreError> for AdminError {
     }
 }
 
-fn needs(who: &Principal, role: Role) -> Result<(), AdminError> {
+pub(crate) fn needs(who: &Principal, role: Role) -> Result<(), AdminError> {
     if who.role >= role {
         return Ok(());
     }
@@ -253,6 +253,7 @@ impl Gateway {
             blocking: self.inner.admission.blocking(&who.tenant),
             egress: Arc::clone(&self.inner.egress),
             executor: Arc::clone(&self.inner.executor),
+            approvals: None,
             secrets: Arc::new([]),
             secret_names: Arc::default(),
             inputs: Arc::new([]),

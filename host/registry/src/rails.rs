@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use caisson_call::{Principal, TenantId};
 use caisson_contract::{Capabilities, SecretBinding, ToolSpec};
+use caisson_engine::Remembered;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use zeroize::Zeroizing;
 
 /// Why the store could not answer. The text is for the log; callers see `unavailable`.
@@ -98,6 +100,182 @@ pub struct KeptRecord {
     pub expires_ms: i64,
 }
 
+/// How far a question to a person is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ApprovalState {
+    /// Nobody answered yet.
+    Pending,
+    /// A person said yes, and the command has not run yet.
+    Approved,
+    /// A person said no.
+    Denied,
+    /// The approval was used up: the command ran.
+    Used,
+    /// Nobody answered in time, or what was approved was not called again in time.
+    Expired,
+}
+
+impl ApprovalState {
+    /// The word used in answers and in the database.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Used => "used",
+            Self::Expired => "expired",
+        }
+    }
+}
+
+/// Who asks for an approval, and so whom it serves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asker {
+    /// Whose.
+    pub tenant: TenantId,
+    /// The token that called; it cannot answer its own question.
+    pub token_id: String,
+    /// Agent of the call.
+    pub agent: Option<String>,
+    /// User of the call.
+    pub user: Option<String>,
+    /// Plugin.
+    pub plugin: String,
+    /// Tool.
+    pub tool: String,
+}
+
+/// A command that waits, or waited, for a person.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalRecord {
+    /// Identifier; UUID v7, so that it sorts by time.
+    pub id: String,
+    /// Who asks.
+    pub asker: Asker,
+    /// Digest of all that the approval is bound to: principal, component, arguments and what would run.
+    pub fingerprint: String,
+    /// The command, escaped and scrubbed.
+    pub command: String,
+    /// Where it starts.
+    pub directory: String,
+    /// The rule that asks.
+    pub rule: String,
+    /// What the rule says.
+    pub why: String,
+    /// The files that its programs' names stand for.
+    pub programs: Vec<PathBuf>,
+    /// What an approval for good would be about; empty where it can only be given once.
+    pub remember: Vec<Remembered>,
+    /// Milliseconds since 1970.
+    pub asked_ms: i64,
+}
+
+/// A question with what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApprovalStatus {
+    /// The question.
+    pub record: ApprovalRecord,
+    /// How far it is.
+    pub state: ApprovalState,
+    /// Until when it can be answered, or used once it is approved; milliseconds since 1970.
+    pub expires_ms: i64,
+    /// The token that answered.
+    pub decided_by: Option<String>,
+}
+
+/// What a new question finds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// It was approved before; that approval is used up now.
+    Taken {
+        /// Identifier.
+        id: String,
+    },
+    /// It was denied a short time ago.
+    Denied {
+        /// Identifier.
+        id: String,
+    },
+    /// It waits, newly or since an earlier call.
+    Pending {
+        /// Identifier.
+        id: String,
+        /// Until when it can be answered.
+        expires_ms: i64,
+    },
+    /// Too many wait already.
+    Full,
+}
+
+/// On which terms a question is taken. Times are milliseconds since 1970.
+#[derive(Clone, Copy, Debug)]
+pub struct AskTerms {
+    /// Now.
+    pub now_ms: i64,
+    /// Until when a new question can be answered.
+    pub expires_ms: i64,
+    /// A denial since then still holds.
+    pub denied_since_ms: i64,
+    /// Questions that were over before then are dropped.
+    pub forget_before_ms: i64,
+    /// Most questions of one token that wait.
+    pub most_of_token: i64,
+    /// Most questions of one tenant that wait.
+    pub most_of_tenant: i64,
+}
+
+/// A program with the shape of its arguments that was approved for good.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RememberedRecord {
+    /// Identifier.
+    pub id: String,
+    /// Whose.
+    pub tenant: TenantId,
+    /// For which agent.
+    pub agent: Option<String>,
+    /// For which user.
+    pub user: Option<String>,
+    /// For which plugin.
+    pub plugin: String,
+    /// What.
+    pub what: Remembered,
+    /// The approval that it was given with.
+    pub approval: String,
+    /// Milliseconds since 1970.
+    pub approved_ms: i64,
+    /// Token that approved.
+    pub approved_by: String,
+}
+
+/// What a person answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Yes, this one time.
+    Once,
+    /// Yes, now and for every command of the same shape.
+    Always,
+    /// No.
+    Deny,
+}
+
+/// An answer to a question, as it is kept.
+#[derive(Clone, Debug)]
+pub struct ApprovalDecision {
+    /// The question.
+    pub id: String,
+    /// Whether it may run.
+    pub approved: bool,
+    /// What is approved for good with it.
+    pub remembered: Vec<RememberedRecord>,
+    /// The token that answers.
+    pub by: String,
+    /// Now, milliseconds since 1970.
+    pub now_ms: i64,
+    /// Until when an approval can be used.
+    pub expires_ms: i64,
+}
+
 /// What the registry needs kept. An acknowledged write survives `kill -9`.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
@@ -145,8 +323,21 @@ pub trait Store: Send + Sync + 'static {
     async fn put_kept(&self, kept: &KeptRecord) -> Result<(), StoreError>;
     /// A large result that has not expired.
     async fn kept(&self, reference: &str) -> Result<Option<KeptRecord>, StoreError>;
-    /// Drops what expired before `now_ms`; how many.
-    async fn prune_kept(&self, now_ms: i64) -> Result<u64, StoreError>;
+
+    /// Asks, in one step: uses up an approval of the same fingerprint, or finds that it was denied or waits already, or keeps the question.
+    async fn ask_approval(&self, approval: &ApprovalRecord, terms: &AskTerms) -> Result<Asked, StoreError>;
+    /// How far a question is; one that is approved is used up by this and by nothing else.
+    async fn take_approval(&self, id: &str, now_ms: i64) -> Result<ApprovalState, StoreError>;
+    /// One question of a tenant.
+    async fn approval(&self, tenant: &TenantId, id: &str, now_ms: i64) -> Result<Option<ApprovalStatus>, StoreError>;
+    /// The questions of a tenant that are kept, oldest first.
+    async fn approvals(&self, tenant: &TenantId, now_ms: i64) -> Result<Vec<ApprovalStatus>, StoreError>;
+    /// Answers a question that waits, keeping what is approved for good in the same step; false where it waits no longer.
+    async fn decide_approval(&self, decision: &ApprovalDecision) -> Result<bool, StoreError>;
+    /// What a tenant approved for good, oldest first.
+    async fn remembered(&self, tenant: &TenantId) -> Result<Vec<RememberedRecord>, StoreError>;
+    /// Forgets it, and with it the approval that it was given with, where that is not used up; false where there was none.
+    async fn forget(&self, tenant: &TenantId, id: &str) -> Result<bool, StoreError>;
 
     /// Whether the store answers.
     async fn ping(&self) -> Result<(), StoreError>;

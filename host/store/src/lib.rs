@@ -3,6 +3,7 @@
 //!
 //! May depend on: `caisson-registry` and `caisson-audit` for the traits it implements, sqlx. Must not know: wasmtime, doors.
 
+mod approvals;
 mod artefacts;
 mod audit;
 mod key;

@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Every migration, in order. A released one never changes; the next is added below it.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001_first.sql"), include_str!("../migrations/0002_kept_sizes_and_audit_head.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_first.sql"),
+    include_str!("../migrations/0002_kept_sizes_and_audit_head.sql"),
+    include_str!("../migrations/0003_approvals.sql"),
+];
 
 /// How long a statement waits for another process that holds the database.
 const BUSY: Duration = Duration::from_secs(5);

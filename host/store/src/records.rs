@@ -2,11 +2,14 @@
 
 use crate::open::WRITE;
 use crate::token::id_of;
-use crate::{SqliteStore, artefacts};
+use crate::{SqliteStore, approvals, artefacts};
 use async_trait::async_trait;
 use caisson_call::{Principal, TenantId};
 use caisson_contract::SecretBinding;
-use caisson_registry::{GrantRecord, KeptRecord, PluginRecord, SecretRecord, SettingsRecord, Store, StoreError};
+use caisson_registry::{
+    ApprovalDecision, ApprovalRecord, ApprovalState, ApprovalStatus, AskTerms, Asked, GrantRecord, KeptRecord,
+    PluginRecord, RememberedRecord, SecretRecord, SettingsRecord, Store, StoreError,
+};
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{Connection, Row, SqlSafeStr};
@@ -298,13 +301,41 @@ impl Store for SqliteStore {
         }))
     }
 
-    async fn prune_kept(&self, now_ms: i64) -> Result<u64, StoreError> {
-        let removed = sqlx::query("DELETE FROM kept WHERE expires_ms <= $1")
-            .bind(now_ms)
-            .execute(&self.writer)
-            .await
-            .map_err(failed)?;
-        Ok(removed.rows_affected())
+    async fn ask_approval(&self, approval: &ApprovalRecord, terms: &AskTerms) -> Result<Asked, StoreError> {
+        let record = serde_json::to_string(approval).map_err(failed)?;
+        let mut connection = self.writer.acquire().await.map_err(failed)?;
+        let asked = approvals::ask(&mut connection, approval, &record, terms).await;
+        self.settled(connection, asked).map_err(failed)
+    }
+
+    async fn take_approval(&self, id: &str, now_ms: i64) -> Result<ApprovalState, StoreError> {
+        approvals::take(&self.readers, &self.writer, id, now_ms).await
+    }
+
+    async fn approval(&self, tenant: &TenantId, id: &str, now_ms: i64) -> Result<Option<ApprovalStatus>, StoreError> {
+        approvals::one(&self.readers, tenant, id, now_ms).await
+    }
+
+    async fn approvals(&self, tenant: &TenantId, now_ms: i64) -> Result<Vec<ApprovalStatus>, StoreError> {
+        approvals::all(&self.readers, tenant, now_ms).await
+    }
+
+    async fn decide_approval(&self, decision: &ApprovalDecision) -> Result<bool, StoreError> {
+        let remembered: Vec<String> =
+            decision.remembered.iter().map(serde_json::to_string).collect::<Result<_, _>>().map_err(failed)?;
+        let mut connection = self.writer.acquire().await.map_err(failed)?;
+        let decided = approvals::decide(&mut connection, decision, &remembered).await;
+        self.settled(connection, decided).map_err(failed)
+    }
+
+    async fn remembered(&self, tenant: &TenantId) -> Result<Vec<RememberedRecord>, StoreError> {
+        approvals::remembered(&self.readers, tenant).await
+    }
+
+    async fn forget(&self, tenant: &TenantId, id: &str) -> Result<bool, StoreError> {
+        let mut connection = self.writer.acquire().await.map_err(failed)?;
+        let forgotten = approvals::forget(&mut connection, tenant, id).await;
+        self.settled(connection, forgotten).map_err(failed)
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

@@ -14,16 +14,12 @@ use rustix::mount::{
 
 use super::init::INSIDE;
 use super::{At, Fault, Step, sys};
-use crate::plan::{Access, Network, Plan, WORKSPACE};
+use crate::plan::{Access, Network, Plan, SYSTEM, WORKSPACE};
 
 /// Takes a copy of a mount that is in no namespace yet.
 pub const CLONE: OpenTreeFlags = OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::OPEN_TREE_CLOEXEC);
 
 const HARMLESS: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
-
-/// The system: programs, libraries, and what libraries cannot do without. On most distributions all but `/usr` are links into
-/// it. What a machine does not have is left out.
-pub const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
 /// The chosen part of `/etc`: found by the linker, by TLS and by clocks, and none of it about this machine. Passwords, keys,
 /// host names, and the configuration of services stay out.

@@ -14,6 +14,7 @@ use caisson_registry::Answer;
 use http::{HeaderMap, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::time::Duration;
 use utoipa::ToSchema;
 
 /// A call of a tool.
@@ -88,7 +89,7 @@ impl Invoke {
         }
     }
 
-    fn into_call(mut self, principal: Principal) -> Result<Call, Problem> {
+    fn into_call(mut self, principal: Principal, patience: Duration) -> Result<Call, Problem> {
         let context = self.context();
         let inputs = self.inputs.into_iter().map(Input::decode).collect::<Result<Vec<_>, _>>()?;
         Ok(Call {
@@ -99,6 +100,7 @@ impl Invoke {
             arguments: self.arguments.map_or_else(|| "{}".to_owned(), |raw| Box::<str>::from(raw).into_string()),
             inputs: inputs.into(),
             progress: None,
+            patience: Some(patience),
         })
     }
 }
@@ -125,7 +127,9 @@ enum Reply<'a> {
 }
 
 /// Calls a tool. With `Accept: text/event-stream` the answer is a stream: `progress` events, then one `result` or `problem`
-/// event. A client that goes away cancels the call.
+/// event. A client that goes away cancels the call. Where a command waits for a person, so does the answer, for as many seconds as
+/// the header `Prefer: wait=SECONDS` says (120 at most, and where it is absent); then it is `needs-approval`, and the same call again
+/// finds the approval.
 #[utoipa::path(
     post, path = "/v1/tools/invoke", tag = "tools", request_body = Invoke,
     responses(
@@ -147,7 +151,7 @@ pub(crate) async fn invoke(
         let tool = doors.gateway.tool(&who, &invoke.context(), &invoke.tool).await?;
         return super::json(&DryRun { dry_run: true, tool: Tool::from(&tool) });
     }
-    let call = invoke.into_call(who)?;
+    let call = invoke.into_call(who, patience(&headers))?;
     if wants_events(&headers) {
         return Ok(crate::events::stream(doors, call).into_response());
     }
@@ -164,6 +168,18 @@ pub(crate) fn to_json(answer: &Answer) -> Result<Vec<u8>, Problem> {
         Ok(result) => serde_json::to_vec(&CallAnswer::new(answer, result)).map_err(|_| Problem::internal(&answer.id.0)),
         Err(refused) => Err(Problem::refused(refused, Some(&answer.id))),
     }
+}
+
+/// Longest that a call waits for a person, and how long it does where its caller does not say: as long as a question waits for its answer.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// `Prefer: wait=SECONDS` (RFC 7240); what is no such preference is no error.
+fn patience(headers: &HeaderMap) -> Duration {
+    let values = headers.get_all("prefer").iter().filter_map(|value| value.to_str().ok());
+    let mut preferences = values.flat_map(|value| value.split([',', ';'])).filter_map(|one| one.split_once('='));
+    let wait = preferences.find(|(name, _)| name.trim().eq_ignore_ascii_case("wait"));
+    let seconds = wait.and_then(|(_, seconds)| seconds.trim().parse().ok());
+    seconds.map_or(PATIENCE, Duration::from_secs).min(PATIENCE)
 }
 
 fn wants_events(headers: &HeaderMap) -> bool {

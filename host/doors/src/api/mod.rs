@@ -1,5 +1,6 @@
 //! The HTTP API.
 
+mod approvals;
 mod invoke;
 mod meta;
 mod plugins;
@@ -38,6 +39,10 @@ pub(crate) fn routes() -> (axum::Router<Doors>, OpenApi) {
         .routes(routes!(secrets::list_secrets))
         .routes(routes!(secrets::put_secret, secrets::remove_secret))
         .routes(routes!(secrets::get_output))
+        .routes(routes!(approvals::list_approvals))
+        .routes(routes!(approvals::get_approval, approvals::decide_approval))
+        .routes(routes!(approvals::list_remembered))
+        .routes(routes!(approvals::forget_remembered))
         .split_for_parts();
     meta::describe(&mut api);
     (router, api)

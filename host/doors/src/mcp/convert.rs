@@ -199,6 +199,7 @@ mod tests {
             rule: "files.not-granted".into(),
             subject: "/workspace/a".into(),
             grant: "files./workspace = \"read\"".into(),
+            approval: None,
         };
         let result = refused(Refused::Denied(denial)).unwrap();
         assert_eq!(result["isError"], true);

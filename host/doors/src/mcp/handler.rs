@@ -26,6 +26,9 @@ const PAGE: usize = 100;
 /// Longest wait for a reader to take the last steps of progress before the answer.
 const FLUSH: Duration = Duration::from_millis(500);
 
+/// How long a call waits for a person: shorter than the shortest time-out that clients of MCP are known to have, which is 60 s.
+const PATIENCE: Duration = Duration::from_secs(45);
+
 /// Serves one stream or one session.
 pub(super) struct Handler {
     gateway: Gateway,
@@ -82,6 +85,7 @@ impl ServerHandler for Handler {
             arguments,
             inputs: Arc::new([]),
             progress: None,
+            patience: Some(PATIENCE),
         };
         let run = async {
             match context.meta.get_progress_token() {

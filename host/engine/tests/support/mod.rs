@@ -93,6 +93,7 @@ impl Bench {
             blocking: Arc::new(tokio::sync::Semaphore::new(2)),
             egress: Arc::clone(&self.egress),
             executor: Arc::clone(&self.executor),
+            approvals: None,
             secrets: Arc::new([]),
             secret_names: Arc::default(),
             inputs: Arc::new([]),

@@ -17,6 +17,7 @@ impl AmbientView<'_> {
             rule: "sockets.not-served".into(),
             subject: subject.into(),
             grant: "use wasi:http instead, with a rule in [[capabilities.http]]".into(),
+            approval: None,
         });
         ErrorCode::AccessDenied.into()
     }

@@ -1,17 +1,22 @@
-//! The decision: effect, then what every layer grants, then the command scanner. What may run becomes a plan for the confinement.
+//! The decision: effect, then what every layer grants, then the command scanner, then a person where the scanner asks for one. What may run
+//! becomes a plan for the confinement.
 
 #![expect(
     clippy::result_large_err,
     reason = "a refusal is made once for a refused command and handed on at once; boxing it would cost more than moving it"
 )]
 
-use crate::ExecCtx;
+use crate::approvals::{Answer, Approvals, MAX_ASKED, Place, Question, Unavailable, field};
 use crate::bindings::caisson::host::exec::{Command, Options};
 use crate::bindings::caisson::host::failures::Code;
 use crate::settings::{ExecSettings, MAX_SECONDS};
+use crate::{ExecCtx, OpenWorkspace};
+use caisson_call::Ledger;
 use caisson_confine::{Access as Workspace, Plan, Program, Stdin, WORKSPACE};
 use caisson_contract::{Access, Capabilities, Effect, LayerSource, Layers, MOUNT};
-use caisson_guard::shell::{Decision, Mode, Setting, scan};
+use caisson_guard::shell::{Ask, Decision, Mode, Remember, Setting, scan};
+use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
@@ -43,12 +48,22 @@ pub(crate) struct Refusal {
     pub(crate) group: Option<&'static str>,
     /// The part of the command that the rule is about, escaped and short.
     pub(crate) excerpt: String,
+    /// The approval that the command waits for.
+    pub(crate) approval: Option<String>,
 }
 
 impl Refusal {
     fn denied(rule: impl Into<String>, why: impl Into<String>, grant: impl Into<String>) -> Self {
-        let (rule, why, grant) = (rule.into(), why.into(), grant.into());
-        Self { code: Code::Denied, rule, subject: String::new(), why, grant, group: None, excerpt: String::new() }
+        Self {
+            code: Code::Denied,
+            rule: rule.into(),
+            subject: String::new(),
+            why: why.into(),
+            grant: grant.into(),
+            group: None,
+            excerpt: String::new(),
+            approval: None,
+        }
     }
 
     fn coded(self, code: Code) -> Self {
@@ -56,40 +71,45 @@ impl Refusal {
     }
 }
 
-pub(crate) fn decide(
+pub(crate) async fn decide(
     ctx: &ExecCtx,
     agent: Option<&str>,
+    workspace: &OpenWorkspace<'_>,
     command: Command,
     options: Options,
 ) -> Result<Allowed, Refusal> {
     let shown = show(&command);
-    decided(ctx, agent, command, options, &shown)
+    decided(ctx, agent, workspace, command, options, &shown)
+        .await
         .map_err(|refusal| Refusal { subject: format!("run `{shown}`"), ..refusal })
 }
 
-fn decided(
+async fn decided(
     ctx: &ExecCtx,
     agent: Option<&str>,
+    workspace: &OpenWorkspace<'_>,
     command: Command,
     options: Options,
     shown: &str,
 ) -> Result<Allowed, Refusal> {
     granted(&ctx.layers, &command)?;
-    let access = workspace(&ctx.layers)?;
+    let access = workspace_access(&ctx.layers)?;
     let settings = ExecSettings::read(&ctx.settings, agent).map_err(|fault| {
         Refusal::denied("exec.settings", "the settings of this plugin cannot be read", format!("mending {fault}"))
     })?;
     let directory = directory(options.directory.as_deref())?;
-    let place = Path::new(WORKSPACE).join(&directory);
-    let setting = settings.setting(&place.to_string_lossy(), &ctx.executor.config.denied);
-    scanned(&text_of(&command), &setting)?;
+    let setting = settings.setting(&seen(&directory), &ctx.executor.config.denied);
     let mut environment = ctx.executor.config.environment.clone();
+    let mut variables = Vec::new();
     for variable in options.env {
-        // As a shell would be told it: the rules about variables are the scanner's.
-        let assignment = format!("{}={} true", variable.name, quoted(&variable.value));
-        scanned(&assignment, &Setting { mode: Mode::DenyGroups, ..setting.clone() })?;
+        // As a shell would be told it: the rules about variables are the scanner's, and nobody is asked about one.
+        let assignment = format!("{}={}", variable.name, quoted(&variable.value));
+        let alone = Setting { mode: Mode::DenyGroups, ask: Ask::Off, ..setting.clone() };
+        passed(scanned(&format!("{assignment} true"), &alone))?;
+        variables.push(assignment);
         environment.insert(variable.name, variable.value);
     }
+    let text = text_of(&command);
     let mut plan = Plan::new(program(command)?);
     plan.environment = environment;
     plan.directory = directory;
@@ -99,7 +119,147 @@ fn decided(
     plan.stdin = if options.stdin.is_some() { Stdin::Piped } else { Stdin::Empty };
     plan.check().map_err(|fault| invalid(fault.to_string()))?;
     let timeout = timeout(options.timeout_ms, settings.timeout)?;
-    Ok(Allowed { plan, input: options.stdin.unwrap_or_default(), timeout, shown: shown.to_owned() })
+    let allowed = Allowed { plan, input: options.stdin.unwrap_or_default(), timeout, shown: shown.to_owned() };
+    match ctx.approvals.as_deref().filter(|_| settings.ask != Ask::Off) {
+        None => passed(scanned(&text, &setting))?,
+        Some(approvals) => {
+            let workspace = workspace().map_err(|error| {
+                tracing::error!(%error, "the workspace of a command cannot be opened");
+                unavailable("the workspace cannot be opened; try again later")
+            })?;
+            Asking { approvals, ctx, workspace, text: &text, variables: &variables, allowed: &allowed }
+                .judged(setting)
+                .await?;
+        }
+    }
+    Ok(allowed)
+}
+
+/// A command that a person may be asked about.
+struct Asking<'a> {
+    approvals: &'a dyn Approvals,
+    ctx: &'a ExecCtx,
+    workspace: OwnedFd,
+    text: &'a str,
+    variables: &'a [String],
+    allowed: &'a Allowed,
+}
+
+impl Asking<'_> {
+    fn place(&self) -> Place<'_> {
+        Place {
+            environment: &self.ctx.executor.config.environment,
+            system: &self.ctx.executor.config.system,
+            directory: &self.allowed.plan.directory,
+            workspace: &self.workspace,
+        }
+    }
+
+    async fn judged(&self, setting: Setting) -> Result<(), Refusal> {
+        // With variables or input of its own a command is another one than its words say, so it is neither remembered nor recognised.
+        let plain = self.variables.is_empty() && self.allowed.input.is_empty();
+        let remembered = if plain { self.approvals.remembered().await.map_err(no_approvals)? } else { Vec::new() };
+        let setting = Setting { approver: true, remembered: self.place().still(remembered), ..setting };
+        let Err(NotPassed { refusal, asks }) = scanned(self.text, &setting) else { return Ok(()) };
+        let Some(remember) = asks else { return Err(refusal) };
+        let question = self.question(&refusal, remember, plain)?;
+        let digest = question.digest.clone();
+        // A person takes longer than a call may; the wait has an end of its own.
+        let outside = Ledger::outside(&self.ctx.ledger);
+        let answer = self.approvals.ask(question).await.map_err(no_approvals)?;
+        drop(outside);
+        if let Answer::Approved { id } = &answer {
+            if self.digest()?.1 != digest {
+                let why = "a file that the command runs was changed after the approval was asked for";
+                return Err(Refusal::denied("exec.approval-changed", why, "a new approval: call again"));
+            }
+            self.ctx.ledger.note(format!("approval {id}"));
+        }
+        answered(answer, refusal)
+    }
+
+    fn question(&self, refusal: &Refusal, remember: BTreeSet<Remember>, plain: bool) -> Result<Question, Refusal> {
+        let mut command = self.variables.iter().map(|assignment| format!("{assignment} ")).collect::<String>();
+        command.push_str(self.text);
+        if !self.allowed.input.is_empty() {
+            command.push_str("\n[input] ");
+            command.push_str(&String::from_utf8_lossy(&self.allowed.input));
+        }
+        if command.len() > MAX_ASKED {
+            let why = format!("a command of more than {MAX_ASKED} bytes, input included, cannot be judged by a person");
+            return Err(Refusal::denied("exec.approval-too-long", why, "a shorter command"));
+        }
+        let (programs, digest) = self.digest()?;
+        Ok(Question {
+            command: command.escape_debug().to_string(),
+            directory: seen(&self.allowed.plan.directory).escape_debug().to_string(),
+            rule: refusal.rule.clone(),
+            why: refusal.why.clone(),
+            excerpt: refusal.excerpt.clone(),
+            programs,
+            remember: if plain { self.place().to_remember(remember) } else { Vec::new() },
+            digest,
+        })
+    }
+
+    /// The programs of the command, and a digest of all that decides what runs.
+    fn digest(&self) -> Result<(Vec<PathBuf>, String), Refusal> {
+        let runs = self.place().runs(self.text).map_err(|error| {
+            let why = format!("what the command would run cannot be read: {error}");
+            Refusal::denied("exec.approval-unreadable", why, "running something smaller, or a program of the system")
+        })?;
+        let plan = &self.allowed.plan;
+        let mut hasher = blake3::Hasher::new();
+        for part in [self.text, &plan.directory.to_string_lossy(), &runs.digest] {
+            field(&mut hasher, part.as_bytes());
+        }
+        let shell = matches!(plan.program, Program::Shell(_));
+        let writes = plan.workspace == Workspace::ReadWrite;
+        field(&mut hasher, &[shell.into(), writes.into()]);
+        field(&mut hasher, &self.allowed.input);
+        field(&mut hasher, &self.allowed.timeout.as_nanos().to_le_bytes());
+        for assignment in self.variables {
+            field(&mut hasher, assignment.as_bytes());
+        }
+        Ok((runs.programs, hasher.finalize().to_hex().to_string()))
+    }
+}
+
+fn unavailable(why: &str) -> Refusal {
+    Refusal::denied("exec.unavailable", why, "").coded(Code::Unavailable)
+}
+
+fn no_approvals(_: Unavailable) -> Refusal {
+    unavailable("approvals cannot be read or kept now; try again later")
+}
+
+/// What a person said of it. `asked` is what the scanner would have said without one.
+fn answered(answer: Answer, asked: Refusal) -> Result<(), Refusal> {
+    let no =
+        |rule: &str, why: String, grant: &str| Err(Refusal { group: asked.group, ..Refusal::denied(rule, why, grant) });
+    match answer {
+        Answer::Approved { .. } => Ok(()),
+        Answer::Denied { id } => no(
+            "exec.approval-denied",
+            format!("a person denied it (approval `{id}`)"),
+            "that person's approval: ask them first",
+        ),
+        Answer::Expired { id } => no(
+            "exec.approval-expired",
+            format!("nobody answered in time (approval `{id}`)"),
+            "calling again once somebody can answer, with `caisson approvals` or the API",
+        ),
+        Answer::Full => no(
+            "exec.approvals-full",
+            "too many commands of this agent wait for a person already".into(),
+            "an answer to one of those that wait",
+        ),
+        Answer::Waiting { id } => {
+            let grant = format!("the approval `{id}`; call again with the same arguments once it is given");
+            let waits = Refusal { grant, approval: Some(id), ..asked };
+            Err(waits.coded(Code::NeedsApproval))
+        }
+    }
 }
 
 fn invalid(why: String) -> Refusal {
@@ -140,7 +300,7 @@ fn not_granted(source: LayerSource, command: &Command) -> Refusal {
 }
 
 /// A command sees the workspace as a whole, so it runs only where all of it is granted.
-fn workspace(layers: &Layers) -> Result<Workspace, Refusal> {
+fn workspace_access(layers: &Layers) -> Result<Workspace, Refusal> {
     let of = |capabilities: &Capabilities| match capabilities.files.get(MOUNT) {
         None => Err(("exec.no-workspace", "a command runs in the workspace, and none is granted")),
         Some(rule) if rule.paths.is_some() => {
@@ -169,7 +329,25 @@ fn directory(named: Option<&str>) -> Result<PathBuf, Refusal> {
     Err(Refusal::denied("exec.directory", why, "a plain path in the workspace, without `..`"))
 }
 
-fn scanned(text: &str, setting: &Setting) -> Result<(), Refusal> {
+/// A directory below the workspace as commands see it.
+fn seen(directory: &Path) -> String {
+    // Collected anew, since joining nothing leaves a slash at the end.
+    Path::new(WORKSPACE).join(directory).components().collect::<PathBuf>().to_string_lossy().into_owned()
+}
+
+/// What the scanner does not let pass.
+struct NotPassed {
+    refusal: Refusal,
+    /// Where a person may decide: what an approval for good would be about, empty where it can only be given once.
+    asks: Option<BTreeSet<Remember>>,
+}
+
+/// Of what nobody is asked about.
+fn passed(scanned: Result<(), NotPassed>) -> Result<(), Refusal> {
+    scanned.map_err(|not| not.refusal)
+}
+
+fn scanned(text: &str, setting: &Setting) -> Result<(), NotPassed> {
     let verdict = scan(text, setting);
     let rule = format!("exec.{}", verdict.rule);
     let excerpt = escaped(&verdict.excerpt);
@@ -178,8 +356,8 @@ fn scanned(text: &str, setting: &Setting) -> Result<(), Refusal> {
     let refusal = Refusal { group, excerpt, ..Refusal::denied(rule, why, verdict.grant) };
     match verdict.decision {
         Decision::Allow => Ok(()),
-        Decision::Deny => Err(refusal),
-        Decision::Ask => Err(refusal.coded(Code::NeedsApproval)),
+        Decision::Deny => Err(NotPassed { refusal, asks: None }),
+        Decision::Ask => Err(NotPassed { refusal, asks: Some(verdict.remember.into_iter().collect()) }),
     }
 }
 

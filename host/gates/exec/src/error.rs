@@ -13,18 +13,19 @@ pub(crate) fn failure(code: Code, message: impl Into<String>) -> Failure {
 
 /// Records a refusal and makes the failure that the guest sees, with the rule in `details`.
 pub(crate) fn refuse(ctx: &ExecCtx, refusal: Refusal) -> Failure {
-    let Refusal { code, rule, subject, why, grant, group, excerpt } = refusal;
-    if code == Code::Invalid {
+    let Refusal { code, rule, subject, why, grant, group, excerpt, approval } = refusal;
+    if matches!(code, Code::Invalid | Code::Unavailable) {
         return failure(code, why);
     }
     let details =
-        serde_json::json!({ "rule": rule, "group": group, "excerpt": excerpt, "why": why, "grant": grant }).to_string();
+        serde_json::json!({ "rule": rule, "group": group, "excerpt": excerpt, "why": why, "grant": grant, "approval": approval }).to_string();
     let message = if grant.is_empty() {
         format!("refused by rule `{rule}`: {why}")
     } else {
         format!("refused by rule `{rule}`: {why}; what would allow it: {grant}")
     };
-    ctx.ledger.refuse(Denial { capability: Capability::Exec, rule, subject: format!("{subject}: {why}"), grant });
+    let subject = format!("{subject}: {why}");
+    ctx.ledger.refuse(Denial { capability: Capability::Exec, rule, subject, grant, approval });
     Failure { code, message, retry_after_ms: None, details: Some(details) }
 }
 

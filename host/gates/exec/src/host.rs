@@ -29,10 +29,11 @@ struct Started {
 impl ExecView<'_> {
     async fn start(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Started, Failure>> {
         let ctx = &*self.ctx;
-        let Allowed { plan, input, timeout, shown } = match decide(ctx, self.agent, command, options) {
-            Ok(allowed) => allowed,
-            Err(refusal) => return Ok(Err(refuse(ctx, refusal))),
-        };
+        let Allowed { plan, input, timeout, shown } =
+            match decide(ctx, self.agent, &self.workspace, command, options).await {
+                Ok(allowed) => allowed,
+                Err(refusal) => return Ok(Err(refuse(ctx, refusal))),
+            };
         ctx.ledger.charge(Budget::Processes, 1)?;
         ctx.ledger.note(format!("exec {shown}"));
         let outside = Ledger::outside(&ctx.ledger);

@@ -4,6 +4,7 @@
 //! May depend on: `caisson-call`, `caisson-contract`, `caisson-guard`, `caisson-confine`, wasmtime. Must not know: files, HTTP, SQL,
 //! other gates.
 
+mod approvals;
 mod decide;
 mod error;
 mod executor;
@@ -26,6 +27,7 @@ pub mod bindings {
     });
 }
 
+pub use approvals::{Answer, Approvals, Question, Remembered, Unavailable};
 pub use executor::{ExecConfig, Executor};
 pub use settings::{ExecSettings, SettingsError};
 
@@ -46,6 +48,8 @@ pub struct ExecCtx {
     pub ledger: Arc<Ledger>,
     /// What runs commands.
     pub executor: Arc<Executor>,
+    /// Those who may be asked; where there is nobody, what would be asked is refused.
+    pub approvals: Option<Arc<dyn Approvals>>,
     /// Settings of the plugin, JSON text; the gate reads `exec` and `timeout_seconds` of it.
     pub settings: Arc<str>,
 }

@@ -1,6 +1,6 @@
 //! What a tenant's settings say about commands: `timeout_seconds` and the object `exec`.
 
-use caisson_guard::shell::{Allowlist, Mode, PathDeny, Setting, Switches};
+use caisson_guard::shell::{Allowlist, Ask, Mode, PathDeny, Setting, Switches};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,21 +30,27 @@ fn fault(at: impl Into<String>, why: impl Into<String>) -> SettingsError {
 pub struct ExecSettings {
     pub(crate) switches: Switches,
     pub(crate) mode: Mode,
+    pub(crate) ask: Ask,
     pub(crate) timeout: Duration,
 }
 
 impl Default for ExecSettings {
-    /// Every deny group denies; 60 seconds.
+    /// Every deny group denies and nobody is asked; 60 seconds.
     fn default() -> Self {
-        Self { switches: Switches::all_on(), mode: Mode::DenyGroups, timeout: Duration::from_secs(DEFAULT_SECONDS) }
+        Self {
+            switches: Switches::all_on(),
+            mode: Mode::DenyGroups,
+            ask: Ask::Off,
+            timeout: Duration::from_secs(DEFAULT_SECONDS),
+        }
     }
 }
 
 /// Keys of the object `exec`.
-const KEYS: [&str; 4] = ["mode", "programs", "deny_groups", "agents"];
+const KEYS: [&str; 5] = ["mode", "programs", "deny_groups", "ask", "agents"];
 
 /// Keys of one entry of `exec.agents`.
-const AGENT_KEYS: [&str; 1] = ["deny_groups"];
+const AGENT_KEYS: [&str; 2] = ["deny_groups", "ask"];
 
 impl ExecSettings {
     /// Reads settings as they are used: a timeout that is out of range is brought into it, everything else must be right.
@@ -57,9 +63,14 @@ impl ExecSettings {
         let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or(DEFAULT_SECONDS);
         let exec = object(value.get("exec"), "exec")?;
         known(&exec, &KEYS, "exec")?;
+        let (at, own) = own(&exec, agent)?;
         Ok(Self {
-            switches: switches(&exec, agent)?,
+            switches: switches(&exec, &own, &at)?,
             mode: mode(&exec)?,
+            ask: match ask(&own, &at)? {
+                Some(own) => own,
+                None => ask(&exec, "exec")?.unwrap_or_default(),
+            },
             timeout: Duration::from_secs(seconds.min(MAX_SECONDS)),
         })
     }
@@ -92,6 +103,7 @@ impl ExecSettings {
         Setting {
             switches: self.switches,
             mode: self.mode.clone(),
+            ask: self.ask,
             paths: PathDeny::new(directory, &denied, &[]),
             ..Setting::default()
         }
@@ -146,19 +158,32 @@ fn groups(map: &Map<String, Value>, at: &str) -> Result<BTreeMap<String, bool>, 
     groups.into_iter().map(read).collect()
 }
 
-fn switches(exec: &Map<String, Value>, agent: Option<&str>) -> Result<Switches, SettingsError> {
-    let for_all = groups(exec, "exec.deny_groups")?;
+/// What is set for one agent, and where it stands.
+fn own(exec: &Map<String, Value>, agent: Option<&str>) -> Result<(String, Map<String, Value>), SettingsError> {
     let agents = object(exec.get("agents"), "exec.agents")?;
-    let own = match agent.and_then(|agent| Some((agent, agents.get(agent)?))) {
-        None => BTreeMap::new(),
-        Some((agent, own)) => {
-            let at = format!("exec.agents.{agent}");
-            let own = object(Some(own), &at)?;
-            known(&own, &AGENT_KEYS, &at)?;
-            groups(&own, &format!("{at}.deny_groups"))?
-        }
+    let Some((agent, own)) = agent.and_then(|agent| Some((agent, agents.get(agent)?))) else {
+        return Ok((String::new(), Map::new()));
     };
+    let at = format!("exec.agents.{agent}");
+    let own = object(Some(own), &at)?;
+    known(&own, &AGENT_KEYS, &at)?;
+    Ok((at, own))
+}
+
+fn switches(exec: &Map<String, Value>, own: &Map<String, Value>, at: &str) -> Result<Switches, SettingsError> {
+    let for_all = groups(exec, "exec.deny_groups")?;
+    let own = groups(own, &format!("{at}.deny_groups"))?;
     Switches::from_maps(&for_all, &own).map_err(|unknown| fault("exec.deny_groups", unknown.to_string()))
+}
+
+fn ask(map: &Map<String, Value>, at: &str) -> Result<Option<Ask>, SettingsError> {
+    match map.get("ask").map(Value::as_str) {
+        None => Ok(None),
+        Some(Some("off")) => Ok(Some(Ask::Off)),
+        Some(Some("on-miss")) => Ok(Some(Ask::OnMiss)),
+        Some(Some("always")) => Ok(Some(Ask::Always)),
+        Some(_) => Err(fault(format!("{at}.ask"), "`off`, `on-miss` or `always` is needed")),
+    }
 }
 
 fn mode(exec: &Map<String, Value>) -> Result<Mode, SettingsError> {
@@ -205,6 +230,9 @@ mod tests {
             (json!({ "exec": { "agents": { "a": { "deny_groups": { "all": false } } } } }), "is not a deny group"),
             (json!({ "exec": { "agents": { "a": { "mode": "allowlist" } } } }), "the nearest is `deny_groups`"),
             (json!({ "exec": { "mode": "allow" } }), "`exec.mode`"),
+            (json!({ "exec": { "ask": "never" } }), "`exec.ask`: `off`, `on-miss` or `always`"),
+            (json!({ "exec": { "ask": false } }), "`exec.ask`"),
+            (json!({ "exec": { "agents": { "a": { "ask": "sometimes" } } } }), "`exec.agents.a.ask`"),
             (json!({ "exec": { "programs": ["git"] } }), "\"mode\": \"allowlist\""),
             (json!({ "exec": { "mode": "allowlist", "programs": ["$x"] } }), "no entry of an allowlist"),
             (json!({ "exec": [] }), "an object"),
@@ -234,6 +262,15 @@ mod tests {
         let builder = ExecSettings::read(&text, Some("builder")).unwrap();
         assert!(builder.switches.denies(Group::EnvDump) && !builder.switches.denies(Group::PackageInstall));
         assert_eq!(builder.timeout, Duration::from_secs(5));
+    }
+
+    #[test]
+    fn nobody_is_asked_unless_it_is_set_and_the_agents_own_word_wins() {
+        assert_eq!(ExecSettings::read("{}", None).unwrap().ask, Ask::Off);
+        let text = json!({ "exec": { "ask": "always", "agents": { "a": { "ask": "off" }, "b": {} } } }).to_string();
+        for (agent, expected) in [(None, Ask::Always), (Some("a"), Ask::Off), (Some("b"), Ask::Always)] {
+            assert_eq!(ExecSettings::read(&text, agent).unwrap().ask, expected, "{agent:?}");
+        }
     }
 
     #[test]

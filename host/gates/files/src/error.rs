@@ -79,6 +79,7 @@ pub(crate) fn denial(verb: &str, base: &str, path: &str, refusal: &Refusal) -> D
         rule: refusal.rule.clone(),
         subject: format!("{verb} {}", shorten(&whole)),
         grant: refusal.grant.clone(),
+        approval: None,
     }
 }
 

@@ -112,5 +112,6 @@ pub fn unknown_mount(capabilities: &Capabilities) -> Option<Denial> {
         rule: "files.mount-unknown".into(),
         subject: format!("mount {}", shorten(mount)),
         grant: format!("name the mount `{MOUNT}`; there is no other"),
+        approval: None,
     })
 }

@@ -12,7 +12,13 @@ pub(crate) fn failure(code: Code, message: impl Into<String>) -> Failure {
 impl HostView<'_> {
     /// Records a refusal and makes the failure that the guest sees, with the rule in `details`.
     pub(crate) fn refuse(&self, capability: Capability, code: Code, rule: &str, subject: &str, grant: &str) -> Failure {
-        self.ctx.ledger.refuse(Denial { capability, rule: rule.into(), subject: subject.into(), grant: grant.into() });
+        self.ctx.ledger.refuse(Denial {
+            capability,
+            rule: rule.into(),
+            subject: subject.into(),
+            grant: grant.into(),
+            approval: None,
+        });
         Failure {
             code,
             message: if grant.is_empty() {

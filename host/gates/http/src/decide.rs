@@ -120,7 +120,13 @@ pub(crate) fn refused(method: &str, url: &str, refusal: &Refusal) -> Denial {
     if !refusal.about.is_empty() {
         subject = shortened(&format!("{subject} ({})", refusal.about));
     }
-    Denial { capability: Capability::Http, rule: refusal.rule.id().into(), subject, grant: refusal.rule.grant().into() }
+    Denial {
+        capability: Capability::Http,
+        rule: refusal.rule.id().into(),
+        subject,
+        grant: refusal.rule.grant().into(),
+        approval: None,
+    }
 }
 
 fn missed(method: &str, url: &str, target: &Target, source: LayerSource, miss: Miss) -> Denial {
@@ -143,6 +149,7 @@ fn missed(method: &str, url: &str, target: &Target, source: LayerSource, miss: M
         rule,
         subject: subject(method, url),
         grant: grant(method, target, source, miss),
+        approval: None,
     }
 }
 

@@ -168,6 +168,7 @@ impl CallState {
                 rule: "http.credential-unusable".into(),
                 subject: crate::decide::subject(method, url),
                 grant: "the tenant stores the secret again, in characters that a header may have".into(),
+                approval: None,
             })
         };
         let mut pairs = Vec::new();

@@ -1,12 +1,14 @@
 //! The run itself: a job for the engine, in a fresh instance.
 
 use super::admission::Ready;
+use super::capabilities::Permitted;
 use super::find::Found;
+use crate::approvals::Asking;
 use crate::gateway::Inner;
 use crate::outputs::CallerOutputs;
 use caisson_call::{Call, Progress, ProgressSink, Refused, TenantId};
-use caisson_contract::Effect;
-use caisson_engine::{Facts, InjectedSecret, Job, Ran, Workspace};
+use caisson_contract::{Effect, Layer};
+use caisson_engine::{Approvals, Facts, InjectedSecret, Job, Ran, Workspace};
 use caisson_scrub::Secrets;
 use std::future::Future;
 use std::pin::Pin;
@@ -116,6 +118,7 @@ fn job(
         blocking: inner.admission.blocking(&call.principal.tenant),
         egress: Arc::clone(&inner.egress),
         executor: Arc::clone(&inner.executor),
+        approvals: approvals(inner, ready, known),
         secrets: injected,
         secret_names: Arc::clone(&found.standing.secret_names),
         inputs: Arc::clone(&call.inputs),
@@ -125,6 +128,14 @@ fn job(
         progress: progress(inner, call, known),
         cancelled: Arc::default(),
     }
+}
+
+/// Those who approve commands, where a command may be run at all.
+fn approvals(inner: &Arc<Inner>, ready: &Ready, known: &Secrets) -> Option<Arc<dyn Approvals>> {
+    let Permitted { found, arguments, permit } = &ready.permitted;
+    let runs = |layer: &Layer| layer.capabilities.exec.as_ref().map(drop).ok_or(());
+    permit.layers().all(runs, || ()).ok()?;
+    Some(Arc::new(Asking::of(inner, found, arguments, known)?))
 }
 
 fn facts(call: &Call) -> Facts {

@@ -2,7 +2,7 @@
 
 use super::find::Found;
 use crate::gateway::Inner;
-use caisson_call::{Outcome, Refused};
+use caisson_call::{Denial, Outcome, Refused};
 use caisson_engine::Ran;
 use caisson_scrub::{CleanResult, Secrets};
 
@@ -12,18 +12,25 @@ pub(crate) fn scrub(inner: &Inner, found: &Found, ran: Ran, secrets: &Secrets) -
         Ok(raw) => raw,
         // A tool that crashed over a refusal was refused; what it made of it is its own affair.
         Err(Refused::Trapped { why }) => {
-            return Err(ran.denials.into_iter().next().map_or(Refused::Trapped { why }, Refused::Denied));
+            return Err(ran.denials.into_iter().next().map_or(Refused::Trapped { why }, refused));
         }
         Err(refused) => return Err(refused),
     };
     if raw.outcome() == Outcome::ToolError
         && let Some(denial) = ran.denials.into_iter().next()
     {
-        return Err(Refused::Denied(denial));
+        return Err(refused(denial));
     }
     let clean = inner.scrubber.clean_with(raw, secrets);
     fits(found, &clean)?;
     Ok(clean)
+}
+
+fn refused(denial: Denial) -> Refused {
+    match denial.approval {
+        Some(id) => Refused::NeedsApproval { id },
+        None => Refused::Denied(denial),
+    }
 }
 
 /// A structured result must be what the tool said it would be: callers rely on it.
