@@ -8,19 +8,32 @@
 //! launch writes its files and starts it.
 
 mod adapter;
+mod credential;
+mod decide;
 mod draft;
 mod env;
 mod fault;
+mod grant;
+mod keywords;
 mod pattern;
 mod preset;
 mod program;
+mod refusal;
+mod roster;
 mod secret;
 mod words;
 
+pub use adapter::{CredentialFile, Place, Proxied, adapters};
+pub use credential::{Credential, CredentialKind, Holder, HostScope, Server};
+pub use decide::{Asked, BASE, Cleared, Decision, Injected, Launch, decide};
 pub use draft::Draft;
 pub use env::{Env, EnvDraft, EnvEntry, EnvView, Kind};
 pub use fault::Fault;
-pub use pattern::{Pattern, PatternText};
+pub use grant::{Grant, GrantSettings};
+pub use keywords::{KeywordRule, Let, check_commands};
+pub use pattern::{Pattern, PatternText, WordsText};
 pub use preset::{Preset, Variable, preset, presets};
 pub use program::{Program, ProgramId, Settings};
+pub use refusal::{Refusal, Rule};
+pub use roster::{Caller, Roster};
 pub use secret::Secret;

@@ -92,11 +92,11 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether arguments match. `prose` are the same arguments with what was allowed as prose taken out, which counts only for
-    /// expressions that look anywhere: a word of the command itself is never prose.
-    pub(crate) fn matches(&self, arguments: &[&str], prose: &[&str]) -> bool {
+    /// Whether arguments match. `views` may be of the same arguments with what was allowed as prose taken out, which counts only
+    /// for expressions that look anywhere: a word of the command itself is never prose.
+    pub(crate) fn matches(&self, arguments: &[&str], views: &Views) -> bool {
         match &self.form {
-            Form::Anywhere(regex) => views(prose).iter().any(|view| regex.is_match(view)),
+            Form::Anywhere(regex) => views.0.iter().any(|view| regex.is_match(view)),
             Form::Words(steps) => walk(steps, arguments),
         }
     }
@@ -126,16 +126,21 @@ fn steps(text: &str) -> Result<Vec<Step>, String> {
 
 /// The arguments as one text, in the ways in which options may stand between the words that count. Each ends in a blank, so
 /// that `auth\s+` is also what ends with it.
-fn views(words: &[&str]) -> [String; 3] {
-    let join = |keep: &dyn Fn(usize, &str) -> bool| {
-        let kept = words.iter().enumerate().filter(|(at, word)| keep(*at, word));
-        kept.fold(String::new(), |text, (_, word)| text + word + " ")
-    };
-    [
-        join(&|_, _| true),
-        join(&|_, word| !words::is_option(word)),
-        join(&|at, word| !words::is_option(word) && !words::may_be_value(words, at)),
-    ]
+pub(crate) struct Views([String; 3]);
+
+impl Views {
+    pub(crate) fn of(arguments: &[String]) -> Self {
+        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let join = |keep: &dyn Fn(usize, &str) -> bool| {
+            let kept = words.iter().enumerate().filter(|(at, word)| keep(*at, word));
+            kept.fold(String::new(), |text, (_, word)| text + word + " ")
+        };
+        Self([
+            join(&|_, _| true),
+            join(&|_, word| !words::is_option(word)),
+            join(&|at, word| !words::is_option(word) && !words::may_be_value(&words, at)),
+        ])
+    }
 }
 
 /// Which steps may come next is a set of bits, so that every way of taking options in between is followed at once.

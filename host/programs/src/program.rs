@@ -1,14 +1,13 @@
 //! A registered program.
 
 use crate::Env;
-use crate::fault::{Fault, nearest, shown};
+use crate::fault::{Fault, shown};
 use crate::pattern::{Pattern, PatternText, Verbose};
 use caisson_call::TenantId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Seconds that a run gets where nothing says otherwise.
 pub(crate) const DEFAULT_SECONDS: u32 = 30;
@@ -102,7 +101,8 @@ impl Program {
     /// A program, from the store or about to be stored.
     ///
     /// # Errors
-    /// All that is wrong with it.
+    /// All that is wrong with it. What was stored and is no longer right must not run, and must not be forgotten either: see
+    /// [`crate::Roster::broken`].
     pub fn new(id: ProgramId, tenant: TenantId, settings: Settings, env: Env) -> Result<Self, Vec<Fault>> {
         let mut faults = check(&settings);
         faults.extend(env.check(&settings.file_env, "env"));
@@ -243,14 +243,6 @@ fn check_adapter(name: &str) -> Result<(), String> {
     if crate::adapter::find(name).is_some() {
         return Ok(());
     }
-    let nearest = nearest(name, crate::adapter::names()).unwrap_or_default();
+    let nearest = crate::adapter::nearest_name(name);
     Err(format!("there is no adapter `{}`; the nearest is `{nearest}`", shown(name)))
-}
-
-impl Settings {
-    /// How long a run may take.
-    #[must_use]
-    pub fn timeout(&self) -> Duration {
-        Duration::from_secs(self.timeout_seconds.into())
-    }
 }
