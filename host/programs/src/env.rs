@@ -169,8 +169,8 @@ pub(crate) fn check_name(name: &str) -> Result<(), String> {
     }
     let upper = name.to_ascii_uppercase();
     let kept = KEPT.contains(&upper.as_str()) || KEPT_PREFIXES.iter().any(|prefix| upper.starts_with(prefix));
-    // The worst value that there is, so that only the name decides.
-    let loads = !scan(&format!("{name}=/x true"), &Setting::default()).allows();
+    // A value that is not known counts as the worst, so that only the name decides.
+    let loads = !scan(&format!("{name}=\"$x\" true"), &Setting::default()).allows();
     if kept || loads {
         return Err(
             "the variable decides which code programs load or whom they trust, and cannot be set; leave it out".into(),

@@ -212,13 +212,17 @@ impl Verbose {
     }
 
     fn fits(&self, argument: &str) -> bool {
-        let abbreviates = self.plain
-            && argument.starts_with("--")
-            && argument.len() >= LEAST_ABBREVIATION
-            && self.text.as_str().starts_with(argument);
         let ends = |found: regex::Match<'_>| ends(found.as_str(), argument.get(found.end()..).unwrap_or_default());
-        abbreviates || self.begins.find(argument).is_some_and(ends)
+        (self.plain && abbreviates(argument, self.text.as_str())) || self.begins.find(argument).is_some_and(ends)
     }
+}
+
+/// Whether an argument is the beginning of a long option, with the same value where the option is denied with one only.
+fn abbreviates(argument: &str, option: &str) -> bool {
+    let part = |text| str::split_once(text, '=').map_or((text, None), |(name, value)| (name, Some(value)));
+    let ((short, given), (long, denied)) = (part(argument), part(option));
+    let begins = short.starts_with("--") && short.len() >= LEAST_ABBREVIATION && long.starts_with(short);
+    begins && denied.is_none_or(|denied| given == Some(denied))
 }
 
 /// Whether what follows a match is still the same option: nothing, a value, or its last letter again.
