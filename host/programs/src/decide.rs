@@ -5,7 +5,7 @@ use crate::keywords::{Let, mask};
 use crate::pattern::{Views, speaks};
 use crate::roster::{Access, Roster, Standing};
 use crate::{HostScope, ProgramId, Refusal, Rule, Secret};
-use caisson_guard::shell::{Feature, Invocation, Seen, Word};
+use caisson_guard::shell::{Feature, Invocation, Language, Seen, Source, Word};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -63,6 +63,10 @@ struct Hit<'h> {
 fn judge(asked: &Asked<'_>, roster: &Roster) -> Result<Option<Cleared>, Refusal> {
     let mut hits = Vec::new();
     for one in &asked.seen.invocations {
+        // In code that nobody has read here a granted program runs without credentials, so only the others matter.
+        for (name, standing) in mentioned(one).filter_map(|word| roster.find(word)) {
+            granted(standing).map_err(|refusal| refusal.of(name))?;
+        }
         let Some((name, standing)) = one.name().and_then(|name| roster.find(name)) else { continue };
         let access = granted(standing).map_err(|refusal| refusal.of(name))?;
         hits.push(Hit { one, name, access });
@@ -82,6 +86,15 @@ fn granted<'r>(standing: Standing<'r>) -> Result<&'r Arc<Access>, Refusal> {
         Standing::NotGranted => Err(Refusal::new(Rule::NotGranted, "the program granted to this agent by the tenant")),
         Standing::Granted(access) => Ok(access),
     }
+}
+
+/// The words of code in languages that start programs and that the scanner does not follow (`pwsh -c 'gh …'`,
+/// `python -c "os.system('gh …')"`).
+fn mentioned(one: &Invocation) -> impl Iterator<Item = &str> {
+    let code = one.code.iter().filter(|code| !matches!(code.language, Language::Shell | Language::Sql));
+    let texts = code.filter_map(|code| if let Source::Text(word) = &code.source { Some(word) } else { None });
+    let between = |c: char| !(c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    texts.flat_map(Word::literals).flat_map(move |text| text.split(between)).map(|word| word.trim_end_matches('.'))
 }
 
 /// Whether the command needs no credentials: all that would say so must be known.

@@ -3,7 +3,7 @@
 
 mod common;
 
-use caisson_guard::shell::{Dialect, see};
+use caisson_guard::shell::{Dialect, Setting, scan, see};
 use caisson_programs::{Asked, Decision, Refusal, Roster, Rule, decide};
 use common::{coder, from_preset, grant, program, refused, roster, roster_with, rule, tenant};
 use serde_json::json;
@@ -108,8 +108,36 @@ fn what_is_not_granted_is_found_however_it_is_wrapped() {
         "ls; ls; gh x",
         "echo $(gh x)",
         "if true; then sudo nice gh x; fi",
+        "bash -lc 'gh x'",
+        "sh -c \"sh -c \\\"sh -c 'env gh x'\\\"\"",
+        "pwsh -c 'gh pr list'",
+        // `gh pr list` in UTF-16.
+        "pwsh -EncodedCommand ZwBoACAAcAByACAAbABpAHMAdAA=",
+        "cmd /c gh x",
+        "fish -c 'cd /; gh x'",
+        "python3 -c \"import os; os.system('/usr/bin/gh x')\"",
+        "node -e \"require('child_process').execSync('gh x')\"",
+        "awk 'BEGIN{system(\"gh x\")}'",
+        "vim -c '!gh x'",
+        "echo 'gh pr list' | sh",
+        "ssh localhost gh x",
+        "/lib64/ld-linux-x86-64.so.2 /usr/bin/gh x",
     ] {
         assert_eq!(rule(text, &not_granted), "programs.not-granted", "{text}");
+    }
+    let granted = roster(&[from_preset("gh")]);
+    for text in ["python3 -c 'print(1)'", "pwsh -c 'ghost x'", "psql -c 'select gh from t'", "man gh", "grep gh f"] {
+        common::elsewhere(text, &not_granted);
+        common::elsewhere(text, &granted);
+    }
+    // Without its credentials it is a program like others.
+    common::elsewhere("pwsh -c 'gh pr list'", &granted);
+    // What the scanner finds in files that a command writes, or under another name, it finds by these names.
+    let setting =
+        |roster: &Roster| Setting { registered: roster.registered(), granted: roster.granted(), ..Setting::default() };
+    for text in ["ln -s /usr/bin/gh x && ./x", "cp /usr/bin/gh x", "cat <<'EOF' > a.sh\ngh pr list\nEOF\nsh a.sh"] {
+        assert_eq!(scan(text, &setting(&not_granted)).rule, "shell.not-granted", "{text}");
+        assert_ne!(scan(text, &setting(&granted)).rule, "shell.not-granted", "{text}");
     }
     let taken = grant(&gh, "coder", &json!({ "enabled": false }));
     let other = grant(&gh, "writer", &json!({}));
