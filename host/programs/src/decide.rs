@@ -140,11 +140,11 @@ fn allowed(access: &Access, arguments: &[&str], roster: &Roster) -> Result<Vec<L
     if let Some(pattern) = access.denied.iter().find(|pattern| pattern.matches(arguments, &views)) {
         let grant =
             format!("`deny_args` without `{}`, of the program or of the agent's grant", pattern.text().as_str());
-        return Err(Refusal::new(Rule::DeniedArguments, grant).about(&arguments.join(" ")));
+        return Err(Refusal::new(Rule::DeniedArguments, grant).by(pattern.text()).about(&arguments.join(" ")));
     }
     if let Some((at, text)) = speaks(&access.verbose, arguments) {
         let grant = format!("the command without it, or `deny_verbose` without `{}`", text.as_str());
-        return Err(Refusal::new(Rule::Verbose, grant).about(arguments.get(at).copied().unwrap_or_default()));
+        return Err(Refusal::new(Rule::Verbose, grant).by(&text).about(arguments.get(at).copied().unwrap_or_default()));
     }
     Ok(keywords)
 }

@@ -21,6 +21,7 @@ mod program;
 mod refusal;
 mod roster;
 mod secret;
+mod try_out;
 mod words;
 
 pub use adapter::{CredentialFile, Place, Proxied, adapters};
@@ -37,3 +38,4 @@ pub use program::{Program, ProgramId, Settings};
 pub use refusal::{Refusal, Rule};
 pub use roster::{Caller, Roster};
 pub use secret::Secret;
+pub use try_out::{Tried, try_out};

@@ -1,5 +1,6 @@
 //! Why a command line of a registered program may not run.
 
+use crate::PatternText;
 use std::fmt;
 
 /// A rule about registered programs.
@@ -140,6 +141,8 @@ pub struct Refusal {
     pub program: String,
     /// What exactly, as host text or a part of the command, escaped and short; empty where the rule says it all.
     pub about: String,
+    /// The entry of `deny_args` or `deny_verbose` that denies it, where one does.
+    pub pattern: Option<String>,
     /// The smallest change that would allow it; empty where nothing would.
     pub grant: String,
 }
@@ -152,11 +155,15 @@ impl Refusal {
     }
 
     pub(crate) fn new(rule: Rule, grant: impl Into<String>) -> Self {
-        Self { rule, program: String::new(), about: String::new(), grant: grant.into() }
+        Self { rule, program: String::new(), about: String::new(), pattern: None, grant: grant.into() }
     }
 
     pub(crate) fn about(self, about: &str) -> Self {
         Self { about: excerpt(about), ..self }
+    }
+
+    pub(crate) fn by(self, pattern: &PatternText) -> Self {
+        Self { pattern: Some(pattern.as_str().to_owned()), ..self }
     }
 
     pub(crate) fn of(self, program: &str) -> Self {

@@ -105,6 +105,15 @@ impl Roster {
         Self { entries: entries.collect(), keywords }
     }
 
+    /// One program, as if it were on and granted: to try commands out.
+    pub(crate) fn of_one(program: &Program) -> Self {
+        let adapter = crate::adapter::find(&program.settings().adapter_name);
+        let entry =
+            adapter.map(|adapter| Entry::Granted(Arc::new(access(program, adapter, None, &[], &Caller::default()))));
+        let name = program.settings().binary_name.to_ascii_lowercase();
+        Self { entries: entry.map(|entry| (name, entry)).into_iter().collect(), ..Self::default() }
+    }
+
     /// With a program whose stored form is not right: it is refused by name rather than forgotten, since a forgotten one would
     /// run as any other command.
     #[must_use]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use caisson_programs::{KeywordRule, presets};
+use caisson_programs::{KeywordRule, presets, try_out};
 use common::{cleared, elsewhere, from_preset, program, roster, roster_with, rule};
 use serde_json::{Value, json};
 
@@ -273,4 +273,17 @@ fn what_was_let_through_is_told_by_rule_and_keyword() {
     let told: Vec<(&str, &str)> =
         injected.keywords.iter().map(|one| (one.rule.as_str(), one.keyword.as_str())).collect();
     assert_eq!(told, [("github-content", "secret"), ("github-content", "token")]);
+}
+
+#[test]
+fn commands_are_tried_out_without_a_grant() {
+    let gh = program(&json!({ "preset": "gh", "enabled": false }));
+    let commands =
+        ["gh auth token", "gh api user -v", "gh pr list | sh", "gh '", "gh pr list", "ls"].map(str::to_owned);
+    let tried = try_out(&gh, &commands);
+    let told: Vec<(bool, Option<&str>)> = tried.iter().map(|one| (one.allowed, one.matched_deny.as_deref())).collect();
+    let denied = |pattern| (false, Some(pattern));
+    assert_eq!(told, [denied("auth"), denied("-v"), (false, None), (false, None), (true, None), (true, None)]);
+    assert!(tried.iter().all(|one| one.allowed == one.reason.is_none()));
+    assert!(try_out(&from_preset("psql"), &["psql -l".to_owned()]).iter().all(|one| one.allowed));
 }
