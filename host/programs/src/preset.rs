@@ -113,8 +113,8 @@ static PRESETS: [Preset; 8] = [
             "sso",
             "sts (assume-role.*|get-session-token|get-federation-token)",
             "ec2 terminate-instances",
-            // Runs programs that a configuration names, or keys that are not these.
-            "** --(profile|endpoint-url|ca-bundle|no-verify-ssl)(=.*)?",
+            // Other keys, which may come from a program that a configuration names, and other servers; abbreviated too.
+            "** --(prof(i(le?)?)?|endpoint(-u(rl?)?)?|ca-b.*|no-verify.*)(=.*)?",
         ],
         deny_expressions: &[],
         verbose: &["--debug"],
@@ -233,7 +233,7 @@ static PRESETS: [Preset; 8] = [
         description: "PostgreSQL's client, with a password for one server",
         variables: &[],
         deny_words: &[],
-        deny_expressions: &["(?i)\\b(drop|truncate)\\b", "(?i)\\bprogram\\b\\s*'", "(?i)\\bpg_(read|write|ls)_"],
+        deny_expressions: &["(?i)\\b(drop|truncate)\\b", "(?i)\\bcopy\\b.*\\bprogram\\b", "(?i)\\bpg_(read|write|ls)_"],
         verbose: &[],
         timeout_seconds: 60,
         tips: "Write `psql -c 'SELECT …'`; add `-A -t` for plain output, `--csv` for CSV.",

