@@ -39,10 +39,29 @@ impl Output {
     }
 }
 
+/// What a stream goes through before anybody has it, such as what takes secrets out of it.
+pub trait Through: Send {
+    /// What may be handed on after these bytes; the rest is held back until more is known.
+    fn push(&mut self, bytes: &[u8]) -> Vec<u8>;
+    /// The rest, at the stream's end.
+    fn finish(&mut self) -> Vec<u8>;
+}
+
 impl Running {
     /// Feeds `input`, reads both streams to their ends, and waits at most `timeout`; see [`Running::finish`]. What is written past
     /// the kept size is read and dropped, so that the program never waits for a reader.
-    pub async fn capture(mut self, input: Vec<u8>, timeout: Duration) -> Captured {
+    pub async fn capture(self, input: Vec<u8>, timeout: Duration) -> Captured {
+        self.capture_through(input, timeout, None).await
+    }
+
+    /// The same, with standard output and error each going through something first.
+    pub async fn capture_through(
+        mut self,
+        input: Vec<u8>,
+        timeout: Duration,
+        through: Option<[Box<dyn Through>; 2]>,
+    ) -> Captured {
+        let (through_out, through_err) = through.map_or((None, None), |[out, err]| (Some(out), Some(err)));
         let (stdin, stdout, stderr) = (self.take_stdin(), self.take_stdout(), self.take_stderr());
         let feed = async {
             if let Some(mut stdin) = stdin {
@@ -50,17 +69,25 @@ impl Running {
                 let _closed = stdin.write_all(&input).await;
             }
         };
-        let (ending, stdout, stderr, ()) = tokio::join!(self.finish(timeout), keep(stdout), keep(stderr), feed);
+        let (ending, stdout, stderr, ()) =
+            tokio::join!(self.finish(timeout), keep(stdout, through_out), keep(stderr, through_err), feed);
         Captured { ending, stdout, stderr }
     }
 }
 
-async fn keep(stream: Option<impl AsyncRead + Unpin>) -> Output {
+async fn keep(stream: Option<impl AsyncRead + Unpin>, mut through: Option<Box<dyn Through>>) -> Output {
     let (mut kept, mut buffer) = (Kept::default(), vec![0; 64 << 10]);
     if let Some(mut stream) = stream {
         while let Ok(read @ 1..) = stream.read(&mut buffer).await {
-            kept.add(buffer.get(..read).unwrap_or_default());
+            let bytes = buffer.get(..read).unwrap_or_default();
+            match &mut through {
+                Some(through) => kept.add(&through.push(bytes)),
+                None => kept.add(bytes),
+            }
         }
+    }
+    if let Some(through) = &mut through {
+        kept.add(&through.finish());
     }
     Output { head: kept.head, tail: kept.tail.into(), dropped: kept.dropped }
 }

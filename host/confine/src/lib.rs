@@ -36,9 +36,9 @@ mod spawn;
 pub mod stub;
 mod wire;
 
-pub use capture::{Captured, Output};
+pub use capture::{Captured, Output, Through};
 pub use find::{NoStub, Stub, find_stub};
 pub use given::{Answer, Demand, Given, Lacking};
-pub use plan::{Access, HostId, Limits, Network, Plan, PlanError, Program, SYSTEM, Stdin, WORKSPACE};
+pub use plan::{Access, FILES, HostId, Limits, Network, Plan, PlanError, Program, SYSTEM, Stdin, WORKSPACE};
 pub use running::{Ending, Running};
 pub use spawn::{Confiner, SpawnError, open_workspace};

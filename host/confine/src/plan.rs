@@ -1,10 +1,17 @@
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 /// Where the workspace stands in the program's view.
 pub const WORKSPACE: &str = "/workspace";
+
+/// Where the files of a plan stand in the program's view.
+pub const FILES: &str = "/run/files";
+
+/// Most bytes of all files of a plan together: fifty of 64 KiB.
+pub(crate) const MAX_FILES: usize = 4 << 20;
 
 /// The system that every program sees: programs, libraries, and what libraries cannot do without. On most distributions all but `/usr` are
 /// links into it. What a machine does not have is left out.
@@ -15,7 +22,7 @@ pub const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64
 const MAX_WORDS: usize = 1 << 20;
 
 /// What is to run, and all that it may touch. The workspace itself is handed over apart, as an open directory.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// What is executed.
@@ -28,12 +35,28 @@ pub struct Plan {
     pub workspace: Access,
     /// Directories and files that an operator adds to the read-only system, at their own paths, such as `/opt/tools`.
     pub system: Vec<PathBuf>,
+    /// Files that this program alone sees, by their names below [`FILES`]: readable by nobody else (mode 0600), not to be changed, and gone with
+    /// the program.
+    pub files: BTreeMap<String, String>,
     /// Where standard input comes from.
     pub stdin: Stdin,
     /// What may be spent.
     pub limits: Limits,
     /// What may be reached.
     pub network: Network,
+}
+
+/// Variables and files by name only: they can hold secrets.
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plan")
+            .field("program", &self.program)
+            .field("environment", &self.environment.keys())
+            .field("directory", &self.directory)
+            .field("workspace", &self.workspace)
+            .field("files", &self.files.keys())
+            .finish_non_exhaustive()
+    }
 }
 
 /// What is executed.
@@ -180,6 +203,12 @@ pub enum PlanError {
         "`{0}` cannot be added to the read-only system; name an absolute path without `..` that is not `/`, `/proc`, `/sys`, `/dev`, `/tmp`, `/run` or the workspace"
     )]
     System(String),
+    /// A file that cannot be made.
+    #[error("`{0}` cannot be a file beside a program; use a plain name")]
+    File(String),
+    /// Larger files than a program is given.
+    #[error("the files beside the program have `{0}` bytes, of at most {MAX_FILES}; put large data into the workspace")]
+    LargeFiles(usize),
     /// A limit of zero.
     #[error("the limit `{0}` is zero, under which nothing can run; give at least 1")]
     Zero(&'static str),
@@ -203,6 +232,7 @@ impl Plan {
             directory: PathBuf::new(),
             workspace: Access::ReadOnly,
             system: Vec::new(),
+            files: BTreeMap::new(),
             stdin: Stdin::Empty,
             limits: Limits::default(),
             network: Network::None,
@@ -221,6 +251,14 @@ impl Plan {
         }
         if let Some(path) = self.system.iter().find(|path| !addable(path)) {
             return Err(PlanError::System(path.display().to_string()));
+        }
+        let plain = |name: &str| Path::new(name).components().eq([Component::Normal(name.as_ref())]);
+        if let Some(name) = self.files.keys().find(|name| !plain(name) || name.contains('\0')) {
+            return Err(PlanError::File(name.escape_default().to_string()));
+        }
+        let bytes = self.files.values().map(String::len).sum();
+        if bytes > MAX_FILES {
+            return Err(PlanError::LargeFiles(bytes));
         }
         match self.network {
             Network::Proxy { port } if port < 1024 => Err(PlanError::Port(port)),
@@ -247,7 +285,11 @@ impl Plan {
                 return Err(PlanError::Variable(name.clone()));
             }
             word("the variable", name)?;
-            word("the variable's value", value)?;
+            // The error names the variable: its value can be a secret.
+            if value.contains('\0') {
+                return Err(PlanError::Nul { what: "the value of the variable", value: name.clone() });
+            }
+            word("the value", value)?;
         }
         if bytes > MAX_WORDS { Err(PlanError::TooLong(bytes)) } else { Ok(()) }
     }
@@ -326,6 +368,23 @@ mod tests {
             assert!(matches!(Plan { system: vec![bad.into()], ..plan() }.check(), Err(PlanError::System(_))), "{bad}");
         }
         assert_eq!(Plan { system: vec!["/opt/tools".into()], ..plan() }.check(), Ok(()));
+    }
+
+    #[test]
+    fn files_have_plain_names_and_secrets_do_not_print_themselves() {
+        for bad in ["", ".", "..", "a/b", "/a", "a/", "a\0"] {
+            let files = [(bad.to_owned(), String::new())].into();
+            assert!(matches!(Plan { files, ..plan() }.check(), Err(PlanError::File(_))), "{bad:?}");
+        }
+        let large = [("a".to_owned(), "x".repeat(MAX_FILES + 1))].into();
+        assert!(matches!(Plan { files: large, ..plan() }.check(), Err(PlanError::LargeFiles(_))));
+        let mut good = Plan { files: [("KEY".to_owned(), "s3cret".to_owned())].into(), ..plan() };
+        good.environment.insert("TOKEN".into(), "s3cret".into());
+        assert_eq!(good.check(), Ok(()));
+        assert!(!format!("{good:?}").contains("s3cret"));
+        good.environment.insert("TOKEN".into(), "s3cret\0".into());
+        let told = good.check().unwrap_err().to_string();
+        assert!(told.contains("`TOKEN`") && !told.contains("s3cret"), "{told}");
     }
 
     #[test]

@@ -243,3 +243,17 @@ async fn the_machine_is_described() {
     let text = serde_json::to_string(given).unwrap();
     assert_eq!(&serde_json::from_str::<caisson_confine::Given>(&text).unwrap(), given);
 }
+
+#[tokio::test]
+async fn files_beside_a_program_are_its_own_and_gone_with_it() {
+    let bench = Bench::new().await;
+    let mut plan = shell(
+        "cat /run/files/KEY; stat -c %a /run/files/KEY; echo x > /run/files/KEY || rm /run/files/KEY || touch /run/files/new || echo unchanged",
+    );
+    plan.files.insert("KEY".into(), "s3cret\n".into());
+    plan.files.insert("large".into(), "x".repeat(3 << 20));
+    assert_eq!(plan.check(), Ok(()));
+    let ran = bench.run(plan).await;
+    assert_eq!(out(&ran), "s3cret\n600\nunchanged\n", "{}", err(&ran));
+    assert!(bench.succeeds("test ! -e /run").await);
+}

@@ -7,7 +7,7 @@ use landlock::{
 };
 
 use super::{At, Fault, Step, view};
-use crate::plan::{Access, Network, Plan, WORKSPACE};
+use crate::plan::{Access, FILES, Network, Plan, WORKSPACE};
 
 /// Enforces the rules of Landlock's version `abi`, all of them or an error.
 pub fn restrict(plan: &Plan, abi: u8) -> Result<(), Fault> {
@@ -43,6 +43,7 @@ fn rules(plan: &Plan, abi: ABI) -> Result<RulesetCreated, RulesetError> {
         ruleset = beneath(ruleset, &path.to_string_lossy(), AccessFs::from_read(abi), abi)?;
     }
     ruleset = beneath(ruleset, "/proc", AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::WriteFile, abi)?;
+    ruleset = beneath(ruleset, FILES, AccessFs::ReadFile | AccessFs::ReadDir, abi)?;
     ruleset = beneath(ruleset, "/tmp", writable(abi), abi)?;
     let workspace = match plan.workspace {
         Access::ReadOnly => AccessFs::from_read(abi),

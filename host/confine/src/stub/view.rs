@@ -1,5 +1,6 @@
 //! What the program sees: a root of its own in memory, into which only what is listed here is mounted.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,7 +15,7 @@ use rustix::mount::{
 
 use super::init::INSIDE;
 use super::{At, Fault, Step, sys};
-use crate::plan::{Access, Network, Plan, SYSTEM, WORKSPACE};
+use crate::plan::{Access, FILES, MAX_FILES, Network, Plan, SYSTEM, WORKSPACE};
 
 /// Takes a copy of a mount that is in no namespace yet.
 pub const CLONE: OpenTreeFlags = OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::OPEN_TREE_CLOEXEC);
@@ -38,6 +39,9 @@ const ETC: &[&str] = &[
     "/etc/pki/tls/cert.pem",
     "/etc/pki/ca-trust/extracted",
 ];
+
+/// Bytes of the file system of a plan's files: each is rounded up to whole pages.
+const FILES_SIZE: u64 = 2 * MAX_FILES as u64;
 
 /// Devices without state. No terminal is among them.
 pub const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -70,6 +74,9 @@ pub fn build(plan: &Plan, workspace: OwnedFd) -> Result<(), Fault> {
     }
     view.write_etc(plan.network).at(Step::Root, "write /etc")?;
     memory(plan.limits.temporary, c"1777").and_then(|tmp| view.mount(&tmp, "tmp")).at(Step::Root, "mount /tmp")?;
+    if !plan.files.is_empty() {
+        view.write_files(&plan.files).at(Step::Root, "write its files")?;
+    }
     proc().and_then(|proc| view.mount(&proc, "proc")).at(Step::Proc, "mount /proc")?;
     view.mount(&workspace, WORKSPACE.trim_start_matches('/')).at(Step::Workspace, "mount")?;
     sys::set_mount(view.root, HARMLESS | libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOEXEC, false, None)
@@ -211,6 +218,20 @@ impl View<'_> {
             }
             (made, _) => made,
         }
+    }
+
+    /// A file system of their own, so that they can neither be changed nor fill the root.
+    fn write_files(&self, files: &BTreeMap<String, String>) -> io::Result<()> {
+        let own = memory(FILES_SIZE, c"700")?;
+        let place = relative(Path::new(FILES));
+        self.folder(place)?;
+        move_mount(&own, c"", self.root, place, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        for (name, contents) in files {
+            let file = openat(self.root, place.join(name), flags, Mode::from_raw_mode(0o600))?;
+            std::fs::File::from(file).write_all(contents.as_bytes())?;
+        }
+        sys::set_mount(own.as_fd(), HARMLESS | libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOEXEC, false, None)
     }
 
     /// The files of `/etc` that name people and hosts, with nobody of this machine in them.
