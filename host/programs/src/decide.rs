@@ -216,6 +216,8 @@ pub struct Launch {
     pub scrub: Vec<Secret>,
     /// Credentials that the proxy puts in for it, and for nothing else.
     pub proxied: Vec<Proxied>,
+    /// Whether it speaks with other machines.
+    pub needs_network: bool,
     /// How long it may take.
     pub timeout: Duration,
     /// What the audit says of it.
@@ -255,6 +257,12 @@ impl Cleared {
     #[must_use]
     pub fn program(&self) -> &ProgramId {
         &self.access.id
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.access.name
     }
 
     /// The file that will run; an approval is bound to it.
@@ -313,6 +321,7 @@ impl Cleared {
             files,
             scrub,
             proxied,
+            needs_network: access.adapter.needs_network(),
             timeout: access.timeout,
             injected,
         })

@@ -81,6 +81,15 @@ impl Grant {
         Ok(Self { program: program.id().clone(), agent: agent.to_owned(), settings, env, denied, verbose })
     }
 
+    /// The same grant with other variables; its patterns are not compiled anew.
+    ///
+    /// # Errors
+    /// All that is wrong with the variables.
+    pub fn with_env(&self, program: &Program, env: Env) -> Result<Self, Vec<Fault>> {
+        let faults = env.check(&program.settings().file_env, "env");
+        if faults.is_empty() { Ok(Self { env, ..self.clone() }) } else { Err(faults) }
+    }
+
     /// The program.
     #[must_use]
     pub fn program(&self) -> &ProgramId {

@@ -111,6 +111,15 @@ impl Program {
         if faults.is_empty() { Ok(Self { id, tenant, settings, env, denied, verbose }) } else { Err(faults) }
     }
 
+    /// The same program with other variables; its patterns are not compiled anew.
+    ///
+    /// # Errors
+    /// All that is wrong with the variables.
+    pub fn with_env(&self, env: Env) -> Result<Self, Vec<Fault>> {
+        let faults = env.check(&self.settings.file_env, "env");
+        if faults.is_empty() { Ok(Self { env, ..self.clone() }) } else { Err(faults) }
+    }
+
     /// Its identifier.
     #[must_use]
     pub fn id(&self) -> &ProgramId {

@@ -60,6 +60,10 @@ pub enum Rule {
     Address,
     /// A statement that its adapter does not let through.
     Statement,
+    /// It speaks with other machines, and commands cannot yet.
+    NoNetwork,
+    /// Its file is not where commands see it.
+    Missing,
 }
 
 impl Rule {
@@ -94,6 +98,8 @@ impl Rule {
             Self::Option => "programs.option",
             Self::Address => "programs.address",
             Self::Statement => "programs.statement",
+            Self::NoNetwork => "programs.no-network",
+            Self::Missing => "programs.missing",
         }
     }
 
@@ -128,6 +134,8 @@ impl Rule {
             Self::Option => "the option could send the credentials elsewhere or run another program",
             Self::Address => "the address could send the credentials elsewhere or run another program",
             Self::Statement => "the command of the client is not one of those that only look",
+            Self::NoNetwork => "the program speaks with another machine, and commands have no network here",
+            Self::Missing => "the registered file is not in the part of the system that commands see",
         }
     }
 }
@@ -152,6 +160,19 @@ impl Refusal {
     #[must_use]
     pub fn unavailable() -> Self {
         Self::new(Rule::Unavailable, "try again when the store answers")
+    }
+
+    /// Commands have no network, and this one needs it.
+    #[must_use]
+    pub fn no_network(program: &str) -> Self {
+        Self::new(Rule::NoNetwork, "").of(program)
+    }
+
+    /// The registered file is none that commands see.
+    #[must_use]
+    pub fn missing(program: &str, path: &str) -> Self {
+        let grant = "the program installed there, or `binary_path` of the registered program set to where it is";
+        Self::new(Rule::Missing, grant).about(path).of(program)
     }
 
     pub(crate) fn new(rule: Rule, grant: impl Into<String>) -> Self {

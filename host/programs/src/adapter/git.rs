@@ -76,6 +76,10 @@ impl Adapter for Git {
         }
     }
 
+    fn needs_network(&self) -> bool {
+        true
+    }
+
     fn check(&self, arguments: &[&str], credentials: &[CredentialKind]) -> Result<(), Refusal> {
         let refused = |about: &str| Err(Refusal::new(Rule::Option, "the command without it").about(about));
         let command = match command(arguments) {

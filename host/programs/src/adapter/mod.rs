@@ -30,6 +30,11 @@ pub(crate) trait Adapter: Sync + std::fmt::Debug {
         true
     }
 
+    /// Whether a command with credentials speaks with other machines. Not known of a program that takes variables.
+    fn needs_network(&self) -> bool {
+        false
+    }
+
     /// Refuses arguments that could send the credentials elsewhere.
     fn check(&self, _arguments: &[&str], _credentials: &[CredentialKind]) -> Result<(), Refusal> {
         Ok(())

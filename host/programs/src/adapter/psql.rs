@@ -67,6 +67,10 @@ impl Adapter for Psql {
         false
     }
 
+    fn needs_network(&self) -> bool {
+        true
+    }
+
     fn check(&self, arguments: &[&str], credentials: &[CredentialKind]) -> Result<(), Refusal> {
         let server = chosen(credentials)?;
         let same = |what: &str, given: &str, bound: &str| {
