@@ -9,7 +9,7 @@ use caisson_call::{
 };
 use caisson_contract::{Effect, Layers, ToolSpec};
 use caisson_gate_ambient::{AmbientCtx, LogSink, MAX_RESOURCES};
-use caisson_gate_exec::{Approvals, ExecCtx, Executor};
+use caisson_gate_exec::{Approvals, ExecCtx, Executor, Programs};
 use caisson_gate_files::{FilesCtx, Workspace};
 use caisson_gate_host::{Facts, HostCtx, Input, KeptOutputs};
 use caisson_gate_http::{Egress, HttpCtx, InjectedSecret};
@@ -40,6 +40,8 @@ pub struct Job {
     pub executor: Arc<Executor>,
     /// Who is asked about its commands.
     pub approvals: Option<Arc<dyn Approvals>>,
+    /// The programs that it may run with credentials.
+    pub programs: Option<Arc<dyn Programs>>,
     /// Secrets that may be put into its HTTP.
     pub secrets: Arc<[InjectedSecret]>,
     /// Names of declared credentials that are stored.
@@ -93,6 +95,7 @@ fn open(shared: &Shared, job: Job) -> (Store<State>, Account) {
             ledger: Arc::clone(&ledger),
             executor: job.executor,
             approvals: job.approvals,
+            programs: job.programs,
             settings: Arc::clone(&job.settings),
         },
         ambient: AmbientCtx::new(Arc::clone(&ledger), log.clone()),

@@ -1,6 +1,7 @@
 //! Commands that wait for a person: asking from within a call, and answering.
 
 use crate::gateway::{Gateway, Inner};
+use crate::known::Known;
 use crate::manage::needs;
 use crate::outputs::now_ms;
 use crate::rails::{
@@ -11,7 +12,6 @@ use crate::{AdminError, StoreError};
 use async_trait::async_trait;
 use caisson_call::{Principal, Role};
 use caisson_engine::{ApprovalAnswer, Approvals, Question, Remembered, Unavailable};
-use caisson_scrub::Secrets;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,13 +42,13 @@ pub(crate) struct Asking {
     /// Digest of the principal, the component, the tool and its arguments.
     bound: String,
     /// What was put into the call, and must not be shown.
-    secrets: Secrets,
+    known: Known,
     patience: Duration,
 }
 
 impl Asking {
     /// `arguments` are those that the tool gets.
-    pub(crate) fn of(inner: &Arc<Inner>, found: &Found, arguments: &str, secrets: &Secrets) -> Option<Self> {
+    pub(crate) fn of(inner: &Arc<Inner>, found: &Found, arguments: &str, known: &Known) -> Option<Self> {
         let call = &found.call;
         let patience = call.patience?;
         let who = &call.principal;
@@ -74,11 +74,11 @@ impl Asking {
             tool: found.tool.name.to_string(),
         };
         let bound = hasher.finalize().to_hex().to_string();
-        Some(Self { inner: Arc::clone(inner), asker, bound, secrets: secrets.clone(), patience })
+        Some(Self { inner: Arc::clone(inner), asker, bound, known: known.clone(), patience })
     }
 
     fn record(&self, question: Question) -> ApprovalRecord {
-        let clean = |text: &str| self.inner.scrubber.clean_text_with(text, &self.secrets).into_owned();
+        let clean = |text: &str| self.known.clean(&self.inner.scrubber, text).into_owned();
         let command = clean(&question.command);
         let mut hasher = blake3::Hasher::new();
         field(&mut hasher, Some(&self.bound));

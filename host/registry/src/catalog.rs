@@ -1,5 +1,6 @@
 //! What is installed, in memory: a snapshot that calls read without a lock, replaced whole when something changes.
 
+use crate::programs::OfTenant;
 use crate::{GrantRecord, PluginRecord, SecretRecord};
 use caisson_call::{Limits, TenantId};
 use caisson_contract::{Capabilities, Effect, Manifest, ToolSpec};
@@ -106,6 +107,8 @@ pub(crate) struct Catalog {
     pub(crate) grants: HashMap<(TenantId, String), GrantRecord>,
     pub(crate) settings: HashMap<(TenantId, String), Value>,
     pub(crate) secrets: HashMap<TenantId, BTreeMap<String, SecretRecord>>,
+    /// Programs that run with credentials; no tenant without any is in it.
+    pub(crate) programs: HashMap<TenantId, Arc<OfTenant>>,
     rosters: Mutex<HashMap<TenantId, Arc<Roster>>>,
 }
 

@@ -1,7 +1,7 @@
 //! The registry line: who, find, offered, arguments, rate, hooks, capabilities, cache, admission, run, scrub, keep back, audit; and
 //! what is installed, granted and set.
 //!
-//! May depend on: `call`, `contract`, `policy`, `engine`, `scrub`, `audit`. Must not know: HTTP, JSON-RPC, SQL. It owns the trait that `store`
+//! May depend on: `call`, `contract`, `policy`, `programs`, `engine`, `scrub`, `audit`. Must not know: HTTP, JSON-RPC, SQL. It owns the trait that `store`
 //! implements, so that no station depends on sqlx.
 
 mod admission;
@@ -9,9 +9,11 @@ mod approvals;
 mod catalog;
 mod config;
 mod gateway;
+mod known;
 mod manage;
 mod outputs;
 mod pipeline;
+mod programs;
 mod rails;
 mod rate;
 mod steps;
@@ -22,6 +24,7 @@ pub use config::GatewayConfig;
 pub use gateway::{Answer, Gateway, Parts};
 pub use rails::{
     ApprovalDecision, ApprovalRecord, ApprovalState, ApprovalStatus, AskTerms, Asked, Asker, GrantRecord, KeptRecord,
-    PluginRecord, RememberedRecord, SecretRecord, SettingsRecord, Store, StoreError, Verdict,
+    PluginRecord, ProgramCredentialRecord, ProgramGrantRecord, ProgramHolder, ProgramRecord, ProgramSecrets,
+    RememberedRecord, SealedOf, SecretRecord, SettingsRecord, Store, StoreError, Verdict,
 };
 pub use view::{AdminError, Change, GrantRequest, PluginState, PluginView, ToolView};

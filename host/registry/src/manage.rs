@@ -4,7 +4,7 @@ use crate::catalog::{Catalog, Plugin, Tool, compile_schema};
 use crate::gateway::Gateway;
 use crate::outputs::now_ms;
 use crate::rails::{GrantRecord, PluginRecord, SecretRecord, SettingsRecord, StoreError};
-use crate::{AdminError, Change, GrantRequest, PluginView};
+use crate::{AdminError, Change, GrantRequest, PluginView, programs};
 use caisson_call::{Limits, Principal, Role, TenantId};
 use caisson_contract::{Capabilities, HostInterfaces, Layers, Manifest, SecretBinding, ToolSpec};
 use caisson_engine::{ExecSettings, Facts, Job, PrepareError, Prepared, Step, Workspace};
@@ -39,7 +39,7 @@ pub(crate) fn needs(who: &Principal, role: Role) -> Result<(), AdminError> {
     Err(AdminError::Forbidden { needs: role.as_str(), has: who.role.as_str() })
 }
 
-fn not_found(what: &'static str, name: &str, known: &[&str]) -> AdminError {
+pub(crate) fn not_found(what: &'static str, name: &str, known: &[&str]) -> AdminError {
     let near = caisson_policy::nearest(name, known);
     let hint = near.first().map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
     AdminError::NotFound { what, name: crate::steps::find::shown(name), hint }
@@ -51,6 +51,8 @@ impl Gateway {
         let store = &self.inner.store;
         let (plugins, grants, settings, secrets) =
             tokio::try_join!(store.plugins(), store.grants(), store.settings(), store.secrets())?;
+        let (programs, program_grants, credentials) =
+            tokio::try_join!(store.programs(), store.program_grants(), store.program_credentials())?;
         let before = self.inner.catalog();
         let mut catalog = Catalog::default();
         for record in plugins {
@@ -79,6 +81,7 @@ impl Gateway {
         for secret in secrets {
             catalog.secrets.entry(secret.tenant.clone()).or_default().insert(secret.name.clone(), secret);
         }
+        catalog.programs = programs::by_tenant(programs, program_grants, credentials, &before.programs);
         self.inner.catalog.store(Arc::new(catalog));
         Ok(())
     }
@@ -98,7 +101,7 @@ impl Gateway {
         Ok(Plugin { record, manifest, limits, tools, prepared: OnceLock::new() })
     }
 
-    async fn changed(&self, tenant: Option<TenantId>) -> Result<(), AdminError> {
+    pub(crate) async fn changed(&self, tenant: Option<TenantId>) -> Result<(), AdminError> {
         self.reload().await?;
         // Nobody listening is no fault.
         let _ = self.inner.changes.send(Change { tenant });
@@ -254,6 +257,7 @@ impl Gateway {
             egress: Arc::clone(&self.inner.egress),
             executor: Arc::clone(&self.inner.executor),
             approvals: None,
+            programs: None,
             secrets: Arc::new([]),
             secret_names: Arc::default(),
             inputs: Arc::new([]),

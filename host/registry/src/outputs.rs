@@ -1,10 +1,11 @@
 //! Kept outputs of one caller, for the gate.
 
+use crate::known::Known;
 use crate::{KeptRecord, Store};
 use async_trait::async_trait;
 use caisson_call::{Principal, TenantId};
 use caisson_engine::{KeptOutputs, KeptPiece, KeptSummary};
-use caisson_scrub::{Scrubber, Secrets};
+use caisson_scrub::Scrubber;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -25,7 +26,7 @@ pub(crate) struct CallerOutputs {
     pub(crate) user: Option<String>,
     pub(crate) tool: String,
     /// What was put into this call, and so must not be kept either.
-    pub(crate) secrets: Secrets,
+    pub(crate) known: Known,
 }
 
 impl CallerOutputs {
@@ -37,13 +38,13 @@ impl CallerOutputs {
             agent: who.agent.clone(),
             user: who.user.clone(),
             tool: tool.to_owned(),
-            secrets: Secrets::none(),
+            known: Known::default(),
         }
     }
 
     /// The same, for a call that these secrets were put into.
-    pub(crate) fn without(self, secrets: &Secrets) -> Self {
-        Self { secrets: secrets.clone(), ..self }
+    pub(crate) fn without(self, known: &Known) -> Self {
+        Self { known: known.clone(), ..self }
     }
 
     /// Keeps text that is scrubbed already.
@@ -86,7 +87,7 @@ fn lines(bytes: &[u8]) -> u64 {
 impl KeptOutputs for CallerOutputs {
     async fn keep(&self, content_type: String, bytes: Vec<u8>) -> Result<String, String> {
         // Byte by byte, whatever the bytes are: one that is no text must not carry a secret past the scrubber.
-        let mut stream = self.scrubber.stream(&self.secrets);
+        let mut stream = self.scrubber.stream(&self.known.now());
         let mut clean = stream.push(&bytes);
         clean.extend(stream.finish());
         self.keep_clean(&content_type, clean).await

@@ -5,6 +5,7 @@ use caisson_call::{Principal, TenantId};
 use caisson_contract::{Capabilities, SecretBinding, ToolSpec};
 use caisson_engine::Remembered;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use zeroize::Zeroizing;
 
@@ -276,6 +277,89 @@ pub struct ApprovalDecision {
     pub expires_ms: i64,
 }
 
+/// A registered program without its variables. The settings are text, so that one which cannot be read any more is still known by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramRecord {
+    /// Whose.
+    pub tenant: TenantId,
+    /// Identifier.
+    pub id: String,
+    /// The name by which it is called; one of a name in a tenant.
+    pub name: String,
+    /// JSON of [`caisson_programs::Settings`].
+    pub settings: String,
+}
+
+/// A program granted to an agent, or taken from it, without its variables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgramGrantRecord {
+    /// Whose.
+    pub tenant: TenantId,
+    /// Identifier of the program.
+    pub program: String,
+    /// The agent.
+    pub agent: String,
+    /// JSON of [`caisson_programs::GrantSettings`].
+    pub settings: String,
+}
+
+/// Whose a credential for a program is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProgramHolder {
+    /// Every user of an agent.
+    Agent(String),
+    /// One user.
+    User(String),
+}
+
+impl ProgramHolder {
+    /// The word used in paths and in the database, and the name.
+    #[must_use]
+    pub fn parts(&self) -> (&'static str, &str) {
+        match self {
+            Self::Agent(name) => ("agent", name),
+            Self::User(name) => ("user", name),
+        }
+    }
+
+    /// The holder of a word and a name.
+    #[must_use]
+    pub fn from_parts(kind: &str, name: &str) -> Option<Self> {
+        match kind {
+            "agent" => Some(Self::Agent(name.to_owned())),
+            "user" => Some(Self::User(name.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+/// A credential for a program, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProgramCredentialRecord {
+    /// Whose tenant.
+    pub tenant: TenantId,
+    /// Identifier of the program.
+    pub program: String,
+    /// Whose.
+    pub holder: ProgramHolder,
+    /// Its type and where it goes: one of each for a program and holder.
+    pub slot: String,
+}
+
+/// Whose a sealed text about programs is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SealedOf {
+    /// The variables of a program, by its identifier.
+    Program(String),
+    /// The variables of a grant: program and agent.
+    Grant(String, String),
+    /// A credential: program, holder and slot.
+    Credential(String, ProgramHolder, String),
+}
+
+/// All that a tenant keeps sealed about programs, opened; nothing where one does not open: it was changed, moved, or sealed with another key.
+pub type ProgramSecrets = BTreeMap<SealedOf, Option<Zeroizing<String>>>;
+
 /// What the registry needs kept. An acknowledged write survives `kill -9`.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
@@ -338,6 +422,36 @@ pub trait Store: Send + Sync + 'static {
     async fn remembered(&self, tenant: &TenantId) -> Result<Vec<RememberedRecord>, StoreError>;
     /// Forgets it, and with it the approval that it was given with, where that is not used up; false where there was none.
     async fn forget(&self, tenant: &TenantId, id: &str) -> Result<bool, StoreError>;
+
+    /// Every registered program.
+    async fn programs(&self) -> Result<Vec<ProgramRecord>, StoreError>;
+    /// Registers a program, or replaces it; `env` is stored encrypted.
+    async fn put_program(&self, program: &ProgramRecord, env: &str) -> Result<(), StoreError>;
+    /// Removes a program with its grants and credentials; false where there was none.
+    async fn remove_program(&self, tenant: &TenantId, id: &str) -> Result<bool, StoreError>;
+    /// Every grant of a program.
+    async fn program_grants(&self) -> Result<Vec<ProgramGrantRecord>, StoreError>;
+    /// Grants a program, or replaces a grant; `env` is stored encrypted.
+    async fn put_program_grant(&self, grant: &ProgramGrantRecord, env: &str) -> Result<(), StoreError>;
+    /// Removes a grant of a program; false where there was none.
+    async fn remove_program_grant(&self, tenant: &TenantId, program: &str, agent: &str) -> Result<bool, StoreError>;
+    /// Every credential for a program.
+    async fn program_credentials(&self) -> Result<Vec<ProgramCredentialRecord>, StoreError>;
+    /// Stores a credential encrypted, or replaces it.
+    async fn put_program_credential(
+        &self,
+        credential: &ProgramCredentialRecord,
+        secret: &str,
+    ) -> Result<(), StoreError>;
+    /// Removes all credentials of a holder for a program; false where there was none.
+    async fn remove_program_credentials(
+        &self,
+        tenant: &TenantId,
+        program: &str,
+        holder: &ProgramHolder,
+    ) -> Result<bool, StoreError>;
+    /// Decrypts all that a tenant keeps about programs.
+    async fn reveal_programs(&self, tenant: &TenantId) -> Result<ProgramSecrets, StoreError>;
 
     /// Whether the store answers.
     async fn ping(&self) -> Result<(), StoreError>;

@@ -8,6 +8,7 @@ mod artefacts;
 mod audit;
 mod key;
 mod open;
+mod programs;
 mod records;
 mod token;
 

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_first.sql"),
     include_str!("../migrations/0002_kept_sizes_and_audit_head.sql"),
     include_str!("../migrations/0003_approvals.sql"),
+    include_str!("../migrations/0004_programs.sql"),
 ];
 
 /// How long a statement waits for another process that holds the database.

@@ -2,13 +2,14 @@
 
 use crate::open::WRITE;
 use crate::token::id_of;
-use crate::{SqliteStore, approvals, artefacts};
+use crate::{SqliteStore, approvals, artefacts, programs};
 use async_trait::async_trait;
 use caisson_call::{Principal, TenantId};
 use caisson_contract::SecretBinding;
 use caisson_registry::{
     ApprovalDecision, ApprovalRecord, ApprovalState, ApprovalStatus, AskTerms, Asked, GrantRecord, KeptRecord,
-    PluginRecord, RememberedRecord, SecretRecord, SettingsRecord, Store, StoreError,
+    PluginRecord, ProgramCredentialRecord, ProgramGrantRecord, ProgramHolder, ProgramRecord, ProgramSecrets,
+    RememberedRecord, SecretRecord, SettingsRecord, Store, StoreError,
 };
 use serde::de::DeserializeOwned;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
@@ -336,6 +337,57 @@ impl Store for SqliteStore {
         let mut connection = self.writer.acquire().await.map_err(failed)?;
         let forgotten = approvals::forget(&mut connection, tenant, id).await;
         self.settled(connection, forgotten).map_err(failed)
+    }
+
+    async fn programs(&self) -> Result<Vec<ProgramRecord>, StoreError> {
+        programs::all(&self.readers).await
+    }
+
+    async fn put_program(&self, program: &ProgramRecord, env: &str) -> Result<(), StoreError> {
+        programs::put(self, program, env).await
+    }
+
+    async fn remove_program(&self, tenant: &TenantId, id: &str) -> Result<bool, StoreError> {
+        let mut connection = self.writer.acquire().await.map_err(failed)?;
+        let removed = programs::remove(&mut connection, tenant, id).await;
+        self.settled(connection, removed).map_err(failed)
+    }
+
+    async fn program_grants(&self) -> Result<Vec<ProgramGrantRecord>, StoreError> {
+        programs::grants(&self.readers).await
+    }
+
+    async fn put_program_grant(&self, grant: &ProgramGrantRecord, env: &str) -> Result<(), StoreError> {
+        programs::put_grant(self, grant, env).await
+    }
+
+    async fn remove_program_grant(&self, tenant: &TenantId, program: &str, agent: &str) -> Result<bool, StoreError> {
+        programs::remove_grant(&self.writer, tenant, program, agent).await
+    }
+
+    async fn program_credentials(&self) -> Result<Vec<ProgramCredentialRecord>, StoreError> {
+        programs::credentials(&self.readers).await
+    }
+
+    async fn put_program_credential(
+        &self,
+        credential: &ProgramCredentialRecord,
+        secret: &str,
+    ) -> Result<(), StoreError> {
+        programs::put_credential(self, credential, secret).await
+    }
+
+    async fn remove_program_credentials(
+        &self,
+        tenant: &TenantId,
+        program: &str,
+        holder: &ProgramHolder,
+    ) -> Result<bool, StoreError> {
+        programs::remove_credentials(&self.writer, tenant, program, holder).await
+    }
+
+    async fn reveal_programs(&self, tenant: &TenantId) -> Result<ProgramSecrets, StoreError> {
+        programs::reveal(self, tenant).await
     }
 
     async fn ping(&self) -> Result<(), StoreError> {

@@ -94,6 +94,7 @@ impl Bench {
             egress: Arc::clone(&self.egress),
             executor: Arc::clone(&self.executor),
             approvals: None,
+            programs: None,
             secrets: Arc::new([]),
             secret_names: Arc::default(),
             inputs: Arc::new([]),

@@ -1,11 +1,12 @@
 //! Asking a person: what is asked, by whom it is answered, and what the answer is bound to.
 
+use crate::executor::ExecConfig;
 use async_trait::async_trait;
-use caisson_confine::{SYSTEM, WORKSPACE};
+use caisson_confine::WORKSPACE;
 use caisson_guard::shell::{Dialect, Remember, Source, see};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -76,9 +77,9 @@ pub enum Answer {
     Full,
 }
 
-/// Whoever keeps approvals cannot answer now; what needs one does not run.
+/// Whoever keeps what decides about commands cannot answer now; what needs it does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("approvals cannot be read or written now")]
+#[error("what decides about commands cannot be read or written now")]
 pub struct Unavailable;
 
 /// Those who approve commands, for the principal, the component and the arguments of one call.
@@ -99,9 +100,7 @@ pub trait Approvals: Send + Sync {
 
 /// Where names of programs are looked up.
 pub(crate) struct Place<'a> {
-    pub(crate) environment: &'a BTreeMap<String, String>,
-    /// What the operator adds to the system that commands see.
-    pub(crate) system: &'a [PathBuf],
+    pub(crate) config: &'a ExecConfig,
     /// Below the workspace.
     pub(crate) directory: &'a Path,
     pub(crate) workspace: &'a OwnedFd,
@@ -120,15 +119,9 @@ impl Place<'_> {
     /// The file of the system that a name stands for, through links. In its confinement a command sees the same one, since the system is all
     /// that it sees of the host.
     pub(crate) fn resolve(&self, program: &str) -> Option<PathBuf> {
-        let found = if program.contains('/') {
-            Some(PathBuf::from(program)).filter(|path| path.is_absolute())
-        } else {
-            let folders = self.environment.get("PATH")?;
-            folders.split(':').map(|folder| Path::new(folder).join(program)).find(|path| path.is_file())
-        };
-        let path = found?.canonicalize().ok()?;
-        let seen = SYSTEM.iter().map(Path::new).chain(self.system.iter().map(PathBuf::as_path));
-        seen.into_iter().any(|folder| path.starts_with(folder)).then_some(path)
+        let absolute = || Some(PathBuf::from(program)).filter(|path| path.is_absolute());
+        let found = if program.contains('/') { absolute() } else { self.config.look_up(program) };
+        self.config.within(&found?)
     }
 
     /// Those of what was approved for good whose name still stands for the same file.

@@ -6,15 +6,17 @@
     reason = "a refusal is made once for a refused command and handed on at once; boxing it would cost more than moving it"
 )]
 
-use crate::approvals::{Answer, Approvals, MAX_ASKED, Place, Question, Unavailable, field};
+use crate::approvals::{Answer, Approvals, MAX_ASKED, Place, Question, Runs, Unavailable, field};
 use crate::bindings::caisson::host::exec::{Command, Options};
 use crate::bindings::caisson::host::failures::Code;
+use crate::programs::{Launched, Programs, launched};
 use crate::settings::{ExecSettings, MAX_SECONDS};
 use crate::{ExecCtx, OpenWorkspace};
 use caisson_call::Ledger;
 use caisson_confine::{Access as Workspace, Plan, Program, Stdin, WORKSPACE};
 use caisson_contract::{Access, Capabilities, Effect, LayerSource, Layers, MOUNT};
-use caisson_guard::shell::{Ask, Decision, Mode, Remember, Setting, scan};
+use caisson_guard::shell::{Ask, Decision, Mode, Remember, Seen, Setting, judge, scan, see};
+use caisson_programs::Asked;
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
@@ -24,13 +26,14 @@ use std::time::Duration;
 const MAX_SHOWN: usize = 200;
 
 /// A command that may run. Only [`decide`] makes one.
-#[derive(Debug)]
 pub(crate) struct Allowed {
     pub(crate) plan: Plan,
     pub(crate) input: Vec<u8>,
     pub(crate) timeout: Duration,
     /// The command, escaped and short.
     pub(crate) shown: String,
+    /// Where it is a program that is started with credentials.
+    pub(crate) launched: Option<Launched>,
 }
 
 /// A command that may not run.
@@ -53,7 +56,7 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    fn denied(rule: impl Into<String>, why: impl Into<String>, grant: impl Into<String>) -> Self {
+    pub(crate) fn denied(rule: impl Into<String>, why: impl Into<String>, grant: impl Into<String>) -> Self {
         Self {
             code: Code::Denied,
             rule: rule.into(),
@@ -98,41 +101,80 @@ async fn decided(
         Refusal::denied("exec.settings", "the settings of this plugin cannot be read", format!("mending {fault}"))
     })?;
     let directory = directory(options.directory.as_deref())?;
-    let setting = settings.setting(&seen(&directory), &ctx.executor.config.denied);
+    let mut setting = settings.setting(&seen_as(&directory), &ctx.executor.config.denied);
     let mut environment = ctx.executor.config.environment.clone();
     let mut variables = Vec::new();
     for variable in options.env {
         // As a shell would be told it: the rules about variables are the scanner's, and nobody is asked about one.
         let assignment = format!("{}={}", variable.name, quoted(&variable.value));
         let alone = Setting { mode: Mode::DenyGroups, ask: Ask::Off, ..setting.clone() };
-        passed(scanned(&format!("{assignment} true"), &alone))?;
+        passed(scanned(&format!("{assignment} true"), None, &alone))?;
         variables.push(assignment);
         environment.insert(variable.name, variable.value);
     }
     let text = text_of(&command);
+    // What cannot be read is refused by the scanner, which says why.
+    let seen = see(&text, setting.dialect).ok();
+    let launched = match (ctx.programs.as_deref(), &seen) {
+        (Some(programs), Some(seen)) => {
+            let input = options.stdin.as_ref().is_some_and(|input| !input.is_empty());
+            let asked = Asked { text: &text, seen, input, variables: !variables.is_empty() };
+            registered(ctx, programs, &asked, &mut setting).await?
+        }
+        _ => None,
+    };
     let mut plan = Plan::new(program(command)?);
     plan.environment = environment;
     plan.directory = directory;
     plan.workspace = access;
     plan.system.clone_from(&ctx.executor.config.system);
     plan.limits = ctx.executor.config.limits;
+    if let Some(launched) = &launched {
+        launched.fill(&mut plan, &ctx.executor.config);
+    }
     plan.stdin = if options.stdin.is_some() { Stdin::Piped } else { Stdin::Empty };
     plan.check().map_err(|fault| invalid(fault.to_string()))?;
-    let timeout = timeout(options.timeout_ms, settings.timeout)?;
-    let allowed = Allowed { plan, input: options.stdin.unwrap_or_default(), timeout, shown: shown.to_owned() };
+    let most = launched.as_ref().map(Launched::timeout);
+    let timeout = timeout(options.timeout_ms, most.unwrap_or(settings.timeout))?;
+    let timeout = most.map_or(timeout, |most| timeout.min(most));
+    let input = options.stdin.unwrap_or_default();
+    let allowed = Allowed { plan, input, timeout, shown: shown.to_owned(), launched };
     match ctx.approvals.as_deref().filter(|_| settings.ask != Ask::Off) {
-        None => passed(scanned(&text, &setting))?,
+        None => passed(scanned(&text, seen.as_ref(), &setting))?,
         Some(approvals) => {
             let workspace = workspace().map_err(|error| {
                 tracing::error!(%error, "the workspace of a command cannot be opened");
                 unavailable("the workspace cannot be opened; try again later")
             })?;
-            Asking { approvals, ctx, workspace, text: &text, variables: &variables, allowed: &allowed }
-                .judged(setting)
-                .await?;
+            Asking {
+                approvals,
+                ctx,
+                workspace,
+                text: &text,
+                seen: seen.as_ref(),
+                variables: &variables,
+                allowed: &allowed,
+            }
+            .judged(setting)
+            .await?;
         }
     }
     Ok(allowed)
+}
+
+/// Whether it is started with credentials. The scanner is told in any case what is registered, and judges it as well.
+async fn registered(
+    ctx: &ExecCtx,
+    programs: &dyn Programs,
+    asked: &Asked<'_>,
+    setting: &mut Setting,
+) -> Result<Option<Launched>, Refusal> {
+    let roster = programs.roster().await.map_err(|Unavailable| {
+        unavailable("which programs run with credentials cannot be read now, and this could be one; try again later")
+    })?;
+    setting.registered = roster.registered();
+    setting.granted = roster.granted();
+    launched(asked, &roster, &ctx.executor.config)
 }
 
 /// A command that a person may be asked about.
@@ -141,26 +183,23 @@ struct Asking<'a> {
     ctx: &'a ExecCtx,
     workspace: OwnedFd,
     text: &'a str,
+    seen: Option<&'a Seen>,
     variables: &'a [String],
     allowed: &'a Allowed,
 }
 
 impl Asking<'_> {
     fn place(&self) -> Place<'_> {
-        Place {
-            environment: &self.ctx.executor.config.environment,
-            system: &self.ctx.executor.config.system,
-            directory: &self.allowed.plan.directory,
-            workspace: &self.workspace,
-        }
+        Place { config: &self.ctx.executor.config, directory: &self.allowed.plan.directory, workspace: &self.workspace }
     }
 
     async fn judged(&self, setting: Setting) -> Result<(), Refusal> {
-        // With variables or input of its own a command is another one than its words say, so it is neither remembered nor recognised.
-        let plain = self.variables.is_empty() && self.allowed.input.is_empty();
+        // With variables or input of its own a command is another one than its words say, so it is neither remembered nor recognised. Nor is one
+        // with credentials: what was approved of the same words may have been so when they had none.
+        let plain = self.variables.is_empty() && self.allowed.input.is_empty() && self.allowed.launched.is_none();
         let remembered = if plain { self.approvals.remembered().await.map_err(no_approvals)? } else { Vec::new() };
         let setting = Setting { approver: true, remembered: self.place().still(remembered), ..setting };
-        let Err(NotPassed { refusal, asks }) = scanned(self.text, &setting) else { return Ok(()) };
+        let Err(NotPassed { refusal, asks }) = scanned(self.text, self.seen, &setting) else { return Ok(()) };
         let Some(remember) = asks else { return Err(refusal) };
         let question = self.question(&refusal, remember, plain)?;
         let digest = question.digest.clone();
@@ -190,11 +229,14 @@ impl Asking<'_> {
             return Err(Refusal::denied("exec.approval-too-long", why, "a shorter command"));
         }
         let (programs, digest) = self.digest()?;
+        let credentials = self.allowed.launched.as_ref();
+        let with =
+            credentials.map(|one| format!("; it runs with the credentials of `{}`", one.name())).unwrap_or_default();
         Ok(Question {
             command: command.escape_debug().to_string(),
-            directory: seen(&self.allowed.plan.directory).escape_debug().to_string(),
+            directory: seen_as(&self.allowed.plan.directory).escape_debug().to_string(),
             rule: refusal.rule.clone(),
-            why: refusal.why.clone(),
+            why: format!("{}{with}", refusal.why),
             excerpt: refusal.excerpt.clone(),
             programs,
             remember: if plain { self.place().to_remember(remember) } else { Vec::new() },
@@ -204,10 +246,17 @@ impl Asking<'_> {
 
     /// The programs of the command, and a digest of all that decides what runs.
     fn digest(&self) -> Result<(Vec<PathBuf>, String), Refusal> {
-        let runs = self.place().runs(self.text).map_err(|error| {
-            let why = format!("what the command would run cannot be read: {error}");
-            Refusal::denied("exec.approval-unreadable", why, "running something smaller, or a program of the system")
-        })?;
+        let runs = match &self.allowed.launched {
+            Some(launched) => Runs { programs: vec![launched.file().to_owned()], digest: launched.digest() },
+            None => self.place().runs(self.text).map_err(|error| {
+                let why = format!("what the command would run cannot be read: {error}");
+                Refusal::denied(
+                    "exec.approval-unreadable",
+                    why,
+                    "running something smaller, or a program of the system",
+                )
+            })?,
+        };
         let plan = &self.allowed.plan;
         let mut hasher = blake3::Hasher::new();
         for part in [self.text, &plan.directory.to_string_lossy(), &runs.digest] {
@@ -260,6 +309,15 @@ fn answered(answer: Answer, asked: Refusal) -> Result<(), Refusal> {
             Err(waits.coded(Code::NeedsApproval))
         }
     }
+}
+
+/// A refusal about a registered program.
+pub(crate) fn denied_by(refusal: caisson_programs::Refusal) -> Refusal {
+    let caisson_programs::Refusal { rule, program, about, grant, .. } = refusal;
+    let what = [program.as_str(), about.as_str()].into_iter().filter(|part| !part.is_empty());
+    let what = what.map(|part| format!("`{part}`")).collect::<Vec<_>>().join(": ");
+    let why = if what.is_empty() { rule.sentence().to_owned() } else { format!("{} ({what})", rule.sentence()) };
+    Refusal { excerpt: about, ..Refusal::denied(rule.id(), why, grant) }
 }
 
 fn invalid(why: String) -> Refusal {
@@ -330,7 +388,7 @@ fn directory(named: Option<&str>) -> Result<PathBuf, Refusal> {
 }
 
 /// A directory below the workspace as commands see it.
-fn seen(directory: &Path) -> String {
+fn seen_as(directory: &Path) -> String {
     // Collected anew, since joining nothing leaves a slash at the end.
     Path::new(WORKSPACE).join(directory).components().collect::<PathBuf>().to_string_lossy().into_owned()
 }
@@ -347,8 +405,12 @@ fn passed(scanned: Result<(), NotPassed>) -> Result<(), Refusal> {
     scanned.map_err(|not| not.refusal)
 }
 
-fn scanned(text: &str, setting: &Setting) -> Result<(), NotPassed> {
-    let verdict = scan(text, setting);
+/// `seen` is what was seen of the text already.
+fn scanned(text: &str, seen: Option<&Seen>, setting: &Setting) -> Result<(), NotPassed> {
+    let verdict = match seen {
+        Some(seen) => judge(text, seen, setting),
+        None => scan(text, setting),
+    };
     let rule = format!("exec.{}", verdict.rule);
     let excerpt = escaped(&verdict.excerpt);
     let why = format!("{} (`{excerpt}`)", verdict.sentence);
@@ -417,7 +479,7 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use caisson_guard::shell::{Dialect, see};
+    use caisson_guard::shell::Dialect;
 
     #[test]
     fn words_are_read_by_the_scanner_as_they_are_given() {

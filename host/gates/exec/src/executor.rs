@@ -1,8 +1,8 @@
 //! What runs commands: one for a gateway.
 
-use caisson_confine::{Confiner, Demand, HostId, Limits, Stub, find_stub};
+use caisson_confine::{Confiner, Demand, HostId, Limits, SYSTEM, Stub, find_stub};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 
 /// How commands run, as the operator set it.
@@ -50,6 +50,22 @@ impl ExecConfig {
     }
 }
 
+impl ExecConfig {
+    /// Where commands find a program of a name.
+    pub(crate) fn look_up(&self, name: &str) -> Option<PathBuf> {
+        let folders = self.environment.get("PATH")?;
+        folders.split(':').map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
+    }
+
+    /// The file that a path stands for, through links, where commands see it.
+    pub(crate) fn within(&self, path: &Path) -> Option<PathBuf> {
+        let file = path.canonicalize().ok()?;
+        let seen = SYSTEM.iter().map(Path::new).chain(self.system.iter().map(PathBuf::as_path));
+        let mut seen = seen.filter(|folder| file.starts_with(folder));
+        seen.next().is_some().then_some(file)
+    }
+}
+
 /// Runs commands, confined. Asks the machine what it gives at the first command, so that a gateway whose tools run none starts
 /// as fast as without.
 pub struct Executor {
@@ -62,6 +78,18 @@ impl Executor {
     #[must_use]
     pub fn new(config: ExecConfig) -> Self {
         Self { config, confiner: OnceCell::new() }
+    }
+
+    /// Where commands find a program of a name; nothing where there is none in the part of the system that they see.
+    #[must_use]
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
+        self.config.look_up(name).filter(|path| self.has_program(path))
+    }
+
+    /// Whether commands see a file at this path.
+    #[must_use]
+    pub fn has_program(&self, path: &Path) -> bool {
+        path.is_absolute() && self.config.within(path).is_some_and(|file| file.is_file())
     }
 
     /// The confinement, or what this machine lacks for it, for the operator. Asked again by the next command.

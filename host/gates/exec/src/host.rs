@@ -7,7 +7,7 @@ use crate::decide::{Allowed, decide};
 use crate::error::{failure, not_started, refuse, unconfined};
 use crate::process::{MAX_EVENT, Process, ending};
 use caisson_call::{Budget, Ledger, Outside};
-use caisson_confine::{Output, Running};
+use caisson_confine::{Output, Running, Through};
 use std::os::fd::AsFd;
 use std::time::Duration;
 use wasmtime::component::Resource;
@@ -24,18 +24,28 @@ struct Started {
     input: Vec<u8>,
     timeout: Duration,
     outside: Outside,
+    /// What its output goes through, where it has credentials.
+    through: Option<[Box<dyn Through>; 2]>,
 }
 
 impl ExecView<'_> {
     async fn start(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Started, Failure>> {
         let ctx = &*self.ctx;
-        let Allowed { plan, input, timeout, shown } =
+        let Allowed { plan, input, timeout, shown, launched } =
             match decide(ctx, self.agent, &self.workspace, command, options).await {
                 Ok(allowed) => allowed,
                 Err(refusal) => return Ok(Err(refuse(ctx, refusal))),
             };
         ctx.ledger.charge(Budget::Processes, 1)?;
         ctx.ledger.note(format!("exec {shown}"));
+        let through = match (launched, ctx.programs.as_deref()) {
+            (Some(launched), Some(programs)) => {
+                let (note, secrets) = launched.told();
+                ctx.ledger.note(note);
+                Some(programs.hide(&secrets))
+            }
+            _ => None,
+        };
         let outside = Ledger::outside(&ctx.ledger);
         let confiner = match ctx.executor.confiner().await {
             Ok(confiner) => confiner,
@@ -52,7 +62,7 @@ impl ExecView<'_> {
             }
         };
         match confiner.spawn(plan, workspace.as_fd()).await {
-            Ok(running) => Ok(Ok(Started { running, input, timeout, outside })),
+            Ok(running) => Ok(Ok(Started { running, input, timeout, outside, through })),
             Err(error) => Ok(Err(not_started(&error))),
         }
     }
@@ -60,11 +70,11 @@ impl ExecView<'_> {
 
 impl Host for ExecView<'_> {
     async fn run(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Finished, Failure>> {
-        let Started { running, input, timeout, outside } = match self.start(command, options).await? {
+        let Started { running, input, timeout, outside, through } = match self.start(command, options).await? {
             Ok(started) => started,
             Err(failure) => return Ok(Err(failure)),
         };
-        let done = running.capture(input, timeout).await;
+        let done = running.capture_through(input, timeout, through).await;
         drop(outside);
         let bytes = kept(&done.stdout) + kept(&done.stderr);
         self.ctx.ledger.charge(Budget::HostMemory, bytes)?;
@@ -95,12 +105,13 @@ impl HostProcess for ExecView<'_> {
         let has_input = options.stdin.is_some();
         // Input comes in pieces unless all of it was given; an empty one holds the pipe open for them.
         let options = Options { stdin: Some(options.stdin.unwrap_or_default()), ..options };
-        let Started { running, input, timeout, outside } = match ExecView::start(self, command, options).await? {
-            Ok(started) => started,
-            Err(failure) => return Ok(Err(failure)),
-        };
+        let Started { running, input, timeout, outside, through } =
+            match ExecView::start(self, command, options).await? {
+                Ok(started) => started,
+                Err(failure) => return Ok(Err(failure)),
+            };
         self.ctx.ledger.charge(Budget::HostMemory, PROCESS_BYTES)?;
-        let mut process = Process::new(running, timeout, outside);
+        let mut process = Process::new(running, timeout, outside, through);
         if has_input {
             process.feed(input);
         }

@@ -1,7 +1,7 @@
 //! The gate of `caisson:host/exec`: commands. Effect and grants decide first, then the command scanner, and what may run is run
 //! confined. The only crate that starts programs for guests.
 //!
-//! May depend on: `caisson-call`, `caisson-contract`, `caisson-guard`, `caisson-confine`, wasmtime. Must not know: files, HTTP, SQL,
+//! May depend on: `caisson-call`, `caisson-contract`, `caisson-guard`, `caisson-programs`, `caisson-confine`, wasmtime. Must not know: files, HTTP, SQL,
 //! other gates.
 
 mod approvals;
@@ -10,6 +10,7 @@ mod error;
 mod executor;
 mod host;
 mod process;
+mod programs;
 mod settings;
 
 /// Bindings made from `wit/host`.
@@ -28,7 +29,9 @@ pub mod bindings {
 }
 
 pub use approvals::{Answer, Approvals, Question, Remembered, Unavailable};
+pub use caisson_confine::Through;
 pub use executor::{ExecConfig, Executor};
+pub use programs::Programs;
 pub use settings::{ExecSettings, SettingsError};
 
 use caisson_call::Ledger;
@@ -50,6 +53,8 @@ pub struct ExecCtx {
     pub executor: Arc<Executor>,
     /// Those who may be asked; where there is nobody, what would be asked is refused.
     pub approvals: Option<Arc<dyn Approvals>>,
+    /// The programs that run with credentials; nothing where none is registered.
+    pub programs: Option<Arc<dyn Programs>>,
     /// Settings of the plugin, JSON text; the gate reads `exec` and `timeout_seconds` of it.
     pub settings: Arc<str>,
 }

@@ -2,7 +2,7 @@
 
 use crate::bindings::caisson::host::exec::{Ending, Event};
 use caisson_call::Outside;
-use caisson_confine::Running;
+use caisson_confine::{Running, Through};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
@@ -17,8 +17,8 @@ const MAX_WRITE: usize = 64 << 10;
 /// A running command. Dropping it kills it and all that it started.
 pub struct Process {
     stdin: Option<pipe::Sender>,
-    stdout: Option<pipe::Receiver>,
-    stderr: Option<pipe::Receiver>,
+    stdout: Source,
+    stderr: Source,
     /// Owns the command and ends it at its deadline, whether or not the guest asks.
     watch: JoinHandle<caisson_confine::Ending>,
     /// Until its end was told.
@@ -26,8 +26,16 @@ pub struct Process {
 }
 
 impl Process {
-    pub(crate) fn new(mut running: Running, timeout: Duration, outside: Outside) -> Self {
-        let (stdin, stdout, stderr) = (running.take_stdin(), running.take_stdout(), running.take_stderr());
+    pub(crate) fn new(
+        mut running: Running,
+        timeout: Duration,
+        outside: Outside,
+        through: Option<[Box<dyn Through>; 2]>,
+    ) -> Self {
+        let (through_out, through_err) = through.map_or((None, None), |[out, err]| (Some(out), Some(err)));
+        let stdin = running.take_stdin();
+        let stdout = Source { pipe: running.take_stdout(), through: through_out, ready: Vec::new() };
+        let stderr = Source { pipe: running.take_stderr(), through: through_err, ready: Vec::new() };
         let watch = tokio::spawn(async move { running.finish(timeout).await });
         Self { stdin, stdout, stderr, watch, outside: Some(outside) }
     }
@@ -57,26 +65,24 @@ impl Process {
         tokio::time::timeout(wait, self.event(limit.clamp(1, MAX_EVENT))).await.unwrap_or(Event::Pending)
     }
 
-    /// Safe to give up and ask again: nothing is read that is not handed on.
+    /// Safe to give up and ask again: what is read and not handed on stays.
     async fn event(&mut self, limit: u32) -> Event {
-        let mut buffer = vec![0; usize::try_from(limit).unwrap_or(1)];
-        while self.stdout.is_some() || self.stderr.is_some() {
-            let mut other = vec![0; if self.stderr.is_some() { buffer.len() } else { 0 }];
-            let (read, is_error) = tokio::select! {
-                read = read(&mut self.stdout, &mut buffer) => (read, false),
-                read = read(&mut self.stderr, &mut other) => (read, true),
-            };
-            match (read, is_error) {
-                (0, false) => self.stdout = None,
-                (0, true) => self.stderr = None,
-                (read, false) => {
-                    buffer.truncate(read);
-                    return Event::Stdout(buffer);
-                }
-                (read, true) => {
-                    other.truncate(read);
-                    return Event::Stderr(other);
-                }
+        let limit = usize::try_from(limit).unwrap_or(1);
+        let (mut buffer, mut other) = (vec![0; limit], vec![]);
+        loop {
+            if let Some(bytes) = self.stdout.take(limit) {
+                return Event::Stdout(bytes);
+            }
+            if let Some(bytes) = self.stderr.take(limit) {
+                return Event::Stderr(bytes);
+            }
+            if self.stdout.pipe.is_none() && self.stderr.pipe.is_none() {
+                break;
+            }
+            other.resize(if self.stderr.pipe.is_some() { limit } else { 0 }, 0);
+            tokio::select! {
+                () = self.stdout.read(&mut buffer) => {}
+                () = self.stderr.read(&mut other) => {}
             }
         }
         if self.outside.is_none() {
@@ -95,11 +101,38 @@ impl Drop for Process {
     }
 }
 
-/// Bytes read, 0 at the end; never done where there is no stream.
-async fn read(stream: &mut Option<pipe::Receiver>, buffer: &mut [u8]) -> usize {
-    match stream {
-        Some(stream) => stream.read(buffer).await.unwrap_or(0),
-        None => std::future::pending().await,
+/// One stream of a command.
+struct Source {
+    /// Until its end.
+    pipe: Option<pipe::Receiver>,
+    /// What it goes through first.
+    through: Option<Box<dyn Through>>,
+    /// What was read and not handed on yet.
+    ready: Vec<u8>,
+}
+
+impl Source {
+    fn take(&mut self, limit: usize) -> Option<Vec<u8>> {
+        if self.ready.is_empty() {
+            return None;
+        }
+        let rest = self.ready.split_off(self.ready.len().min(limit));
+        Some(std::mem::replace(&mut self.ready, rest))
+    }
+
+    /// Reads once; never done where there is no stream.
+    async fn read(&mut self, buffer: &mut [u8]) {
+        let Some(pipe) = &mut self.pipe else { return std::future::pending().await };
+        let read = pipe.read(buffer).await.unwrap_or(0);
+        let bytes = buffer.get(..read).unwrap_or_default();
+        if bytes.is_empty() {
+            self.pipe = None;
+        }
+        match &mut self.through {
+            None => self.ready.extend_from_slice(bytes),
+            Some(through) if bytes.is_empty() => self.ready.extend(through.finish()),
+            Some(through) => self.ready.extend(through.push(bytes)),
+        }
     }
 }
 

@@ -5,10 +5,13 @@ use super::capabilities::Permitted;
 use super::find::Found;
 use crate::approvals::Asking;
 use crate::gateway::Inner;
+use crate::known::Known;
 use crate::outputs::CallerOutputs;
+use crate::programs::ForCall;
 use caisson_call::{Call, Progress, ProgressSink, Refused, TenantId};
-use caisson_contract::{Effect, Layer};
-use caisson_engine::{Approvals, Facts, InjectedSecret, Job, Ran, Workspace};
+use caisson_contract::Effect;
+use caisson_engine::{Approvals, Facts, InjectedSecret, Job, Programs, Ran, Workspace};
+use caisson_policy::Permit;
 use caisson_scrub::Secrets;
 use std::future::Future;
 use std::pin::Pin;
@@ -31,16 +34,16 @@ pub(crate) async fn run(
     let prepared = inner.prepared(&found.plugin).await?;
     let injected = secrets(inner, ready).await?;
     let known = if injected.is_empty() {
-        Secrets::none()
+        Known::default()
     } else {
-        Secrets::new(injected.iter().map(|secret| secret.value.as_str()))
+        Known::new(Secrets::new(injected.iter().map(|secret| secret.value.as_str())))
     };
     let job = job(inner, ready, workspace, injected, &known);
     let stale = Stale::after(inner, found);
     if job.limits.grace.is_zero() {
         let ran = inner.engine.run(&prepared, job, &found.tool.spec.name, &ready.permitted.arguments).await;
         drop(stale);
-        return Ok((ran, known));
+        return Ok((ran, known.now()));
     }
     let (grace, cancelled) = (job.limits.grace, Arc::clone(&job.cancelled));
     let (tool, arguments) = (Arc::clone(&found.tool), ready.permitted.arguments.clone());
@@ -51,7 +54,7 @@ pub(crate) async fn run(
         inner.engine.run(&prepared, job, &tool.spec.name, &arguments).await
     });
     let ran = Leaving { task, cancelled, grace }.await;
-    Ok((ran.map_err(|_| Refused::Unavailable { what: "the end of the run".into() })?, known))
+    Ok((ran.map_err(|_| Refused::Unavailable { what: "the end of the run".into() })?, known.now()))
 }
 
 /// A run that its tool may end by itself after the caller went away: dropped, it tells the tool, and ends the run once the grace is over.
@@ -99,13 +102,7 @@ impl Drop for Stale {
     }
 }
 
-fn job(
-    inner: &Arc<Inner>,
-    ready: &Ready,
-    workspace: Workspace,
-    injected: Arc<[InjectedSecret]>,
-    known: &Secrets,
-) -> Job {
+fn job(inner: &Arc<Inner>, ready: &Ready, workspace: Workspace, injected: Arc<[InjectedSecret]>, known: &Known) -> Job {
     let found = &ready.permitted.found;
     let permit = &ready.permitted.permit;
     let call = &found.call;
@@ -119,6 +116,7 @@ fn job(
         egress: Arc::clone(&inner.egress),
         executor: Arc::clone(&inner.executor),
         approvals: approvals(inner, ready, known),
+        programs: programs(inner, ready, known),
         secrets: injected,
         secret_names: Arc::clone(&found.standing.secret_names),
         inputs: Arc::clone(&call.inputs),
@@ -130,12 +128,27 @@ fn job(
     }
 }
 
+/// Whether a command may be run at all.
+fn runs_commands(permit: &Permit) -> bool {
+    permit.layers().all(|layer| layer.capabilities.exec.as_ref().map(drop).ok_or(()), || ()).is_ok()
+}
+
 /// Those who approve commands, where a command may be run at all.
-fn approvals(inner: &Arc<Inner>, ready: &Ready, known: &Secrets) -> Option<Arc<dyn Approvals>> {
+fn approvals(inner: &Arc<Inner>, ready: &Ready, known: &Known) -> Option<Arc<dyn Approvals>> {
     let Permitted { found, arguments, permit } = &ready.permitted;
-    let runs = |layer: &Layer| layer.capabilities.exec.as_ref().map(drop).ok_or(());
-    permit.layers().all(runs, || ()).ok()?;
+    if !runs_commands(permit) {
+        return None;
+    }
     Some(Arc::new(Asking::of(inner, found, arguments, known)?))
+}
+
+/// The programs that run with credentials, where a command may be run at all.
+fn programs(inner: &Arc<Inner>, ready: &Ready, known: &Known) -> Option<Arc<dyn Programs>> {
+    let Permitted { found, permit, .. } = &ready.permitted;
+    if !runs_commands(permit) {
+        return None;
+    }
+    Some(Arc::new(ForCall::of(inner, &found.call.principal, known)?))
 }
 
 fn facts(call: &Call) -> Facts {
@@ -153,12 +166,12 @@ fn facts(call: &Call) -> Facts {
 }
 
 /// Progress is scrubbed before it leaves.
-fn progress(inner: &Arc<Inner>, call: &Call, known: &Secrets) -> Option<ProgressSink> {
+fn progress(inner: &Arc<Inner>, call: &Call, known: &Known) -> Option<ProgressSink> {
     let known = known.clone();
     let sink = Arc::clone(call.progress.as_ref()?);
     let scrubber = Arc::clone(&inner.scrubber);
     Some(Arc::new(move |progress: Progress| {
-        let message = progress.message.map(|text| scrubber.clean_text_with(&text, &known).into_owned());
+        let message = progress.message.map(|text| known.clean(&scrubber, &text).into_owned());
         sink(Progress { message, ..progress });
     }))
 }
