@@ -52,7 +52,19 @@ fn beside(name: &str) -> PathBuf {
 impl Ship {
     /// A gateway with the operator's settings changed by `change`, and no plugin.
     pub async fn new(change: impl FnOnce(&mut GatewayConfig)) -> Self {
-        let scratch = tempfile::tempdir().unwrap();
+        Self::at(tempfile::tempdir().unwrap(), change).await
+    }
+
+    /// The gateway stopped and started again.
+    pub async fn restarted(self) -> Self {
+        self.gateway.flush().await;
+        self.store.close().await;
+        let Self { gateway, scratch, .. } = self;
+        drop(gateway);
+        Self::at(scratch, |_| ()).await
+    }
+
+    async fn at(scratch: tempfile::TempDir, change: impl FnOnce(&mut GatewayConfig)) -> Self {
         let workspaces = scratch.path().join("workspaces");
         let exec = ExecConfig { stub: Some(beside("caisson-confine")), ..ExecConfig::new(workspaces.clone()) };
         let mut config = GatewayConfig::new(workspaces.clone());
@@ -69,7 +81,8 @@ impl Ship {
             max_instances: 64,
         });
         // On disk, as in a gateway: a database in memory would grow with the audit.
-        let store = Arc::new(SqliteStore::open(scratch.path(), MasterKey::random().unwrap()).await.unwrap());
+        let key = MasterKey::from_file_or_create(&scratch.path().join("master.key")).unwrap();
+        let store = Arc::new(SqliteStore::open(scratch.path(), key).await.unwrap());
         let parts = Parts {
             config,
             engine: engine.unwrap(),

@@ -16,10 +16,12 @@ mod pipeline;
 mod programs;
 mod rails;
 mod rate;
+mod registering;
 mod steps;
 mod view;
 
 pub use caisson_engine::Remembered;
+pub use caisson_programs::{Preset, Tried, presets};
 pub use config::GatewayConfig;
 pub use gateway::{Answer, Gateway, Parts};
 pub use rails::{
@@ -27,4 +29,6 @@ pub use rails::{
     PluginRecord, ProgramCredentialRecord, ProgramGrantRecord, ProgramHolder, ProgramRecord, ProgramSecrets,
     RememberedRecord, SealedOf, SecretRecord, SettingsRecord, Store, StoreError, Verdict,
 };
-pub use view::{AdminError, Change, GrantRequest, PluginState, PluginView, ToolView};
+pub use view::{
+    AdminError, Change, CredentialView, GrantRequest, PluginState, PluginView, ProgramGrantView, ProgramView, ToolView,
+};

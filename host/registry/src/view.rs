@@ -98,6 +98,62 @@ pub enum GrantRequest {
     Some(Box<Capabilities>),
 }
 
+/// A registered program, without its secrets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProgramView {
+    /// Identifier.
+    pub id: String,
+    /// The name by which it is called.
+    #[serde(skip)]
+    pub name: String,
+    /// What is set about it; nothing where it cannot be read.
+    #[serde(flatten)]
+    pub settings: Option<caisson_programs::Settings>,
+    /// Its variables, secret ones masked.
+    pub env: BTreeMap<String, caisson_programs::EnvView>,
+    /// Agents that have a grant, switched off or not.
+    pub agents: Vec<String>,
+    /// Why it cannot be read, where it cannot: it is refused by name then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
+}
+
+/// A grant of a program, without its secrets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ProgramGrantView {
+    /// The agent.
+    pub agent: String,
+    /// What it says; what is left out is the program's.
+    #[serde(flatten)]
+    pub settings: caisson_programs::GrantSettings,
+    /// Its variables, secret ones masked; where there are any, they stand in place of all of the program's.
+    pub env: BTreeMap<String, caisson_programs::EnvView>,
+    /// Why it cannot be read, where it cannot: the program is refused to the agent then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub broken: Option<String>,
+}
+
+/// A credential, without its secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CredentialView {
+    /// `env`, `token`, `ssh_key` or `pg_password`.
+    pub credential_type: &'static str,
+    /// Where it goes; empty for variables.
+    pub host_scope: String,
+    /// Its variables, secret ones masked.
+    pub env: BTreeMap<String, caisson_programs::EnvView>,
+}
+
+impl CredentialView {
+    pub(crate) fn of(kind: &caisson_programs::CredentialKind) -> Self {
+        let env = match kind {
+            caisson_programs::CredentialKind::Env(env) => env.view(),
+            _ => BTreeMap::new(),
+        };
+        Self { credential_type: kind.name(), host_scope: kind.host_scope(), env }
+    }
+}
+
 /// Why something about plugins, settings or secrets could not be done.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AdminError {
