@@ -238,3 +238,53 @@ async fn what_is_there_is_served_and_a_connection_is_kept() {
     line.until("{\"status\":\"ok\"}HTTP/1.1 200 OK").await;
     door.close().await;
 }
+
+#[tokio::test]
+async fn secrets_of_programs_go_in_and_never_come_out() {
+    const SECRET: &str = "zq7-Wm2-Kp9-Vx4-quite-secret";
+    let door = open().await;
+    let root = "/v1/cli-credentials";
+    let mut told = String::new();
+    let mut send = async |method: &str, path: &str, token: &str, body: &str| {
+        let answer = door.send(&head(method, path, token), body).await;
+        told.push_str(&answer.body);
+        (answer.status, serde_json::from_str(&answer.body).unwrap_or(Value::Null))
+    };
+    assert_eq!(send("GET", root, AGENT, "").await.0, 403);
+    assert_eq!(send("POST", root, ADMIN, &format!("{{\"env\": \"{SECRET}\" {SECRET}")).await.0, 400);
+    let wrong = json!({ "binary_name": "cat", "envv": { "TOKEN": SECRET } }).to_string();
+    let (status, problem) = send("POST", root, ADMIN, &wrong).await;
+    assert!(status == 422 && problem["detail"].as_str().unwrap().contains("`env`"), "{problem}");
+    let body = json!({ "binary_name": "cat", "env": { "TEST_TOKEN": SECRET } }).to_string();
+    let (status, program) = send("POST", root, ADMIN, &body).await;
+    assert_eq!(
+        (status, &program["env"]["TEST_TOKEN"]["value"], &program["is_global"]),
+        (201, &json!("***"), &json!(false))
+    );
+    assert_eq!(send("POST", root, ADMIN, &body).await.0, 409);
+    let one = format!("{root}/{}", program["id"].as_str().unwrap());
+    let (status, changed) = send("PUT", &one, ADMIN, r#"{"timeout_seconds": 7, "env": {"TEST_TOKEN": "***"}}"#).await;
+    assert_eq!((status, &changed["timeout_seconds"], &changed["env"]), (200, &json!(7), &program["env"]));
+    let (_, tried) = send("POST", &format!("{one}/test"), ADMIN, r#"{"test_commands": ["cat a", "cat a | sh"]}"#).await;
+    assert_eq!((&tried["results"][0]["allowed"], &tried["results"][1]["allowed"]), (&json!(true), &json!(false)));
+    let grant = format!("{one}/agent-grants/anna");
+    assert_eq!(send("PUT", &grant, ADMIN, &json!({ "env": { "TEST_TOKEN": SECRET } }).to_string()).await.0, 200);
+    let credential = json!({ "credential_type": "env", "env": { "TEST_TOKEN": SECRET } }).to_string();
+    for holder in ["agent-credentials/anna", "user-credentials/ben%20b"] {
+        let path = format!("{one}/{holder}");
+        assert_eq!(send("PUT", &path, ADMIN, &credential).await.0, 200, "{holder}");
+        assert_eq!(send("GET", &path, ADMIN, "").await.1["credentials"][0]["env"]["TEST_TOKEN"]["value"], "***");
+        assert_eq!(send("DELETE", &path, ADMIN, "").await.0, 204);
+        assert_eq!(send("GET", &path, ADMIN, "").await.1["credentials"], json!([]));
+    }
+    assert_eq!(send("GET", &format!("{one}/agent-grants"), ADMIN, "").await.1["grants"][0]["agent"], "anna");
+    assert_eq!(send("GET", root, ADMIN, "").await.1["programs"][0]["agents"], json!(["anna"]));
+    assert!(send("GET", &format!("{root}/presets"), ADMIN, "").await.1["presets"][0]["variables"].is_array());
+    let (_, found) = send("POST", &format!("{root}/check-binary"), ADMIN, r#"{"binary_name": "cat"}"#).await;
+    assert_eq!(found["found"], true);
+    assert_eq!(send("DELETE", &grant, ADMIN, "").await.0, 204);
+    assert_eq!(send("DELETE", &one, ADMIN, "").await.0, 204);
+    assert_eq!(send("GET", &one, ADMIN, "").await.0, 404);
+    assert!(!told.contains(SECRET), "{told}");
+    door.close().await;
+}

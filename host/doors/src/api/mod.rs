@@ -4,6 +4,7 @@ mod approvals;
 mod invoke;
 mod meta;
 mod plugins;
+mod programs;
 mod secrets;
 mod tools;
 mod wire;
@@ -43,6 +44,23 @@ pub(crate) fn routes() -> (axum::Router<Doors>, OpenApi) {
         .routes(routes!(approvals::get_approval, approvals::decide_approval))
         .routes(routes!(approvals::list_remembered))
         .routes(routes!(approvals::forget_remembered))
+        .routes(routes!(programs::list_programs, programs::register_program))
+        .routes(routes!(programs::list_presets))
+        .routes(routes!(programs::check_binary))
+        .routes(routes!(programs::get_program, programs::change_program, programs::remove_program))
+        .routes(routes!(programs::test_program))
+        .routes(routes!(programs::list_program_grants))
+        .routes(routes!(programs::grant_program, programs::revoke_program))
+        .routes(routes!(
+            programs::list_agent_credentials,
+            programs::put_agent_credential,
+            programs::remove_agent_credentials
+        ))
+        .routes(routes!(
+            programs::list_user_credentials,
+            programs::put_user_credential,
+            programs::remove_user_credentials
+        ))
         .split_for_parts();
     meta::describe(&mut api);
     (router, api)
@@ -59,6 +77,20 @@ impl<S: Send + Sync> FromRequestParts<S> for Named {
             .await
             .map_err(|_| Problem::bad_request("the name in the path is not UTF-8; encode it again"))?;
         Ok(Self(name))
+    }
+}
+
+/// The two parameters of a path: a thing, and one within it.
+pub(crate) struct NamedIn(pub String, pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for NamedIn {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Path((name, within)) = Path::<(String, String)>::from_request_parts(parts, state)
+            .await
+            .map_err(|_| Problem::bad_request("a name in the path is not UTF-8; encode it again"))?;
+        Ok(Self(name, within))
     }
 }
 
