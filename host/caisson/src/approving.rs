@@ -41,11 +41,11 @@ pub(crate) async fn approvals(cli: &Cli, args: &ApprovalsArgs) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-fn text<'a>(one: &'a Value, key: &str) -> &'a str {
+pub(crate) fn text<'a>(one: &'a Value, key: &str) -> &'a str {
     one.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn list(cli: &Cli, listed: &Value, key: &str, none: &str, line: impl Fn(&Value) -> String) {
+pub(crate) fn list(cli: &Cli, listed: &Value, key: &str, none: &str, line: impl Fn(&Value) -> String) {
     if cli.json {
         return output::print(listed);
     }

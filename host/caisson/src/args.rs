@@ -43,6 +43,8 @@ pub(crate) enum Command {
     Grant(GrantArgs),
     /// List the commands that wait for a person, and answer them.
     Approvals(ApprovalsArgs),
+    /// Set up programs that run with credentials: register, grant, and give them credentials.
+    Program(ProgramArgs),
     /// Say what would be decided, by which rule, and what would change it.
     Explain(ExplainArgs),
     /// Say what this machine gives and lacks.
@@ -256,6 +258,112 @@ pub(crate) enum ApprovalsWhat {
         /// Identifier.
         id: String,
     },
+}
+
+#[derive(Args)]
+pub(crate) struct ProgramArgs {
+    #[command(subcommand)]
+    pub(crate) what: ProgramWhat,
+    #[command(flatten)]
+    pub(crate) gateway: GatewayArgs,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum ProgramWhat {
+    /// Programs that are commonly registered, and their variables.
+    Presets,
+    /// Those that are registered.
+    List,
+    /// Register a program; no agent has it before it is granted.
+    Add {
+        /// A preset, or the name of a program that commands find.
+        name: String,
+        #[command(flatten)]
+        set: ProgramSet,
+    },
+    /// Change a registered program; what is left out stays.
+    Set {
+        /// Name or identifier.
+        program: String,
+        #[command(flatten)]
+        set: ProgramSet,
+    },
+    /// Remove a registered program with its grants and credentials.
+    Remove {
+        /// Name or identifier.
+        program: String,
+    },
+    /// Say what would become of commands; nothing is run.
+    Test {
+        /// Name or identifier.
+        program: String,
+        /// Commands, each one word.
+        #[arg(required = true)]
+        commands: Vec<String>,
+    },
+    /// Grant it to an agent.
+    Grant {
+        /// Name or identifier.
+        program: String,
+        /// The agent.
+        agent: String,
+        /// What should differ for it, a JSON object such as `{"deny_args": []}`.
+        #[arg(long)]
+        settings: Option<String>,
+        /// Take it from the agent although all others have it.
+        #[arg(long)]
+        off: bool,
+    },
+    /// Take a grant back.
+    Revoke {
+        /// Name or identifier.
+        program: String,
+        /// The agent.
+        agent: String,
+    },
+    /// List, store or remove the credentials of an agent or a user.
+    Credential(CredentialArgs),
+}
+
+/// What is set about a program.
+#[derive(Args)]
+pub(crate) struct ProgramSet {
+    /// A secret variable as NAME=ENVIRONMENT_VARIABLE; repeat for more. The others stay.
+    #[arg(long)]
+    pub(crate) secret: Vec<String>,
+    /// A variable that is no secret as NAME=VALUE; repeat for more. The others stay.
+    #[arg(long)]
+    pub(crate) value: Vec<String>,
+    /// A secret variable whose value becomes a file, as NAME=FILE; repeat for more.
+    #[arg(long)]
+    pub(crate) file: Vec<String>,
+    /// Why the program, and what it starts, may read its secrets: a sentence.
+    #[arg(long)]
+    pub(crate) accept_exposure: Option<String>,
+    /// Anything else, a JSON object such as `{"timeout_seconds": 120}`.
+    #[arg(long)]
+    pub(crate) settings: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct CredentialArgs {
+    /// Name or identifier of the program.
+    pub(crate) program: String,
+    /// The agent whose they are.
+    #[arg(long, required_unless_present = "user", conflicts_with = "user")]
+    pub(crate) agent: Option<String>,
+    /// The user whose they are.
+    #[arg(long)]
+    pub(crate) user: Option<String>,
+    /// Store this one: a JSON object such as `{"credential_type": "token", "host_scope": "github.com"}`.
+    #[arg(long, conflicts_with = "remove")]
+    pub(crate) set: Option<String>,
+    /// Environment variable that holds the secret of the one to store.
+    #[arg(long, requires = "set")]
+    pub(crate) secret: Option<String>,
+    /// Remove all of them.
+    #[arg(long)]
+    pub(crate) remove: bool,
 }
 
 #[derive(Args)]

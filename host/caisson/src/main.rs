@@ -9,6 +9,7 @@ mod explain;
 mod local;
 mod managing;
 mod output;
+mod programs;
 mod remote;
 mod serving;
 mod wiring;
@@ -59,6 +60,7 @@ async fn run(cli: &Cli) -> anyhow::Result<ExitCode> {
         Command::Upload(args) => managing::upload(cli, args).await,
         Command::Grant(args) => managing::grant(cli, args).await,
         Command::Approvals(args) => approving::approvals(cli, args).await,
+        Command::Program(args) => programs::program(cli, args).await,
         Command::Explain(args) => explain::explain(cli, args).await,
         Command::Doctor(args) => doctor::doctor(cli, args).await,
         Command::Completions { shell } => {
