@@ -52,6 +52,15 @@ fn beside(name: &str) -> PathBuf {
 impl Ship {
     /// A gateway with the operator's settings changed by `change`, and no plugin.
     pub async fn new(change: impl FnOnce(&mut GatewayConfig)) -> Self {
+        Self::with(EgressConfig::default(), change).await
+    }
+
+    /// A gateway whose requests leave as these settings say.
+    pub async fn reaching(egress: EgressConfig) -> Self {
+        Self::with(egress, |_| ()).await
+    }
+
+    async fn with(egress: EgressConfig, change: impl FnOnce(&mut GatewayConfig)) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let workspaces = scratch.path().join("workspaces");
         let exec = ExecConfig { stub: Some(beside("caisson-confine")), ..ExecConfig::new(workspaces.clone()) };
@@ -76,7 +85,7 @@ impl Ship {
             audit: Audit::start(Arc::clone(&store) as _, store.audit_key()),
             store: Arc::clone(&store) as Arc<dyn Store>,
             scrubber: Scrubber::new(),
-            egress: Arc::new(Egress::new(EgressConfig::default()).unwrap()),
+            egress: Arc::new(Egress::new(egress).unwrap()),
             executor: Arc::new(Executor::new(exec)),
             policy: Policy::default(),
         };

@@ -39,6 +39,6 @@ mod wire;
 pub use capture::{Captured, Output};
 pub use find::{NoStub, Stub, find_stub};
 pub use given::{Answer, Demand, Given, Lacking};
-pub use plan::{Access, HostId, Limits, Network, Plan, PlanError, Program, SYSTEM, Stdin, WORKSPACE};
+pub use plan::{AUTHORITIES, Access, HostId, Limits, Network, Plan, PlanError, Program, SYSTEM, Stdin, WORKSPACE};
 pub use running::{Ending, Running};
 pub use spawn::{Confiner, SpawnError, open_workspace};

@@ -13,7 +13,7 @@ use crate::settings::{ExecSettings, MAX_SECONDS};
 use crate::{ExecCtx, OpenWorkspace};
 use caisson_call::Ledger;
 use caisson_confine::{Access as Workspace, Plan, Program, Stdin, WORKSPACE};
-use caisson_contract::{Access, Capabilities, Effect, LayerSource, Layers, MOUNT};
+use caisson_contract::{Access, Capabilities, Effect, Hosts, HttpRule, LayerSource, Layers, MOUNT};
 use caisson_guard::shell::{Ask, Decision, Mode, Remember, Setting, scan};
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
@@ -27,6 +27,8 @@ const MAX_SHOWN: usize = 200;
 #[derive(Debug)]
 pub(crate) struct Allowed {
     pub(crate) plan: Plan,
+    /// Whether it may reach the proxy.
+    pub(crate) network: bool,
     pub(crate) input: Vec<u8>,
     pub(crate) timeout: Duration,
     /// The command, escaped and short.
@@ -119,7 +121,9 @@ async fn decided(
     plan.stdin = if options.stdin.is_some() { Stdin::Piped } else { Stdin::Empty };
     plan.check().map_err(|fault| invalid(fault.to_string()))?;
     let timeout = timeout(options.timeout_ms, settings.timeout)?;
-    let allowed = Allowed { plan, input: options.stdin.unwrap_or_default(), timeout, shown: shown.to_owned() };
+    let network = networked(&ctx.layers);
+    let input = options.stdin.unwrap_or_default();
+    let allowed = Allowed { plan, network, input, timeout, shown: shown.to_owned() };
     match ctx.approvals.as_deref().filter(|_| settings.ask != Ask::Off) {
         None => passed(scanned(&text, &setting))?,
         Some(approvals) => {
@@ -215,7 +219,7 @@ impl Asking<'_> {
         }
         let shell = matches!(plan.program, Program::Shell(_));
         let writes = plan.workspace == Workspace::ReadWrite;
-        field(&mut hasher, &[shell.into(), writes.into()]);
+        field(&mut hasher, &[shell.into(), writes.into(), self.allowed.network.into()]);
         field(&mut hasher, &self.allowed.input);
         field(&mut hasher, &self.allowed.timeout.as_nanos().to_le_bytes());
         for assignment in self.variables {
@@ -286,6 +290,15 @@ fn granted(layers: &Layers, command: &Command) -> Result<(), Refusal> {
     };
     let all = layers.all(|layer| allows(&layer.capabilities), || ());
     all.map(drop).map_err(|(source, ())| not_granted(source, command))
+}
+
+/// A network only where every layer gives commands one, and names a host to reach.
+fn networked(layers: &Layers) -> bool {
+    let named = |rule: &HttpRule| matches!(&rule.hosts, Hosts::List(hosts) if !hosts.is_empty());
+    let of = |capabilities: &Capabilities| {
+        capabilities.exec.as_ref().is_some_and(|rule| rule.network) && capabilities.http.iter().any(named)
+    };
+    layers.all(|layer| of(&layer.capabilities).then_some(()).ok_or(()), || ()).is_ok()
 }
 
 fn not_granted(source: LayerSource, command: &Command) -> Refusal {

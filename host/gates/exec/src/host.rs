@@ -5,11 +5,15 @@ use crate::bindings::caisson::host::exec::{Captured, Command, Event, Finished, H
 use crate::bindings::caisson::host::failures::{self, Code, Failure};
 use crate::decide::{Allowed, decide};
 use crate::error::{failure, not_started, refuse, unconfined};
+use crate::network::open;
 use crate::process::{MAX_EVENT, Process, ending};
 use caisson_call::{Budget, Ledger, Outside};
 use caisson_confine::{Output, Running};
 use std::os::fd::AsFd;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::task::AbortOnDropHandle;
 use wasmtime::component::Resource;
 
 /// Host memory of a running command: its pipes and the task that watches it.
@@ -24,12 +28,14 @@ struct Started {
     input: Vec<u8>,
     timeout: Duration,
     outside: Outside,
+    /// Serves its connections until this is dropped.
+    proxy: Option<AbortOnDropHandle<()>>,
 }
 
 impl ExecView<'_> {
     async fn start(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Started, Failure>> {
         let ctx = &*self.ctx;
-        let Allowed { plan, input, timeout, shown } =
+        let Allowed { mut plan, network, input, timeout, shown } =
             match decide(ctx, self.agent, &self.workspace, command, options).await {
                 Ok(allowed) => allowed,
                 Err(refusal) => return Ok(Err(refuse(ctx, refusal))),
@@ -51,21 +57,29 @@ impl ExecView<'_> {
                 return Ok(Err(failure(Code::Unavailable, "the workspace cannot be opened; try again later")));
             }
         };
-        match confiner.spawn(plan, workspace.as_fd()).await {
-            Ok(running) => Ok(Ok(Started { running, input, timeout, outside })),
-            Err(error) => Ok(Err(not_started(&error))),
+        if network && let Err(error) = open(&mut plan, &*self.network) {
+            tracing::error!(error, "commands have no proxy");
+            return Ok(Err(failure(Code::Unavailable, "the proxy of commands cannot be started; try again later")));
         }
+        let mut running = match confiner.spawn(plan, workspace.as_fd()).await {
+            Ok(running) => running,
+            Err(error) => return Ok(Err(not_started(&error))),
+        };
+        let proxy = running.take_proxy().and_then(|listener| TcpListener::from_std(listener).ok());
+        let proxy =
+            proxy.map(|listener| AbortOnDropHandle::new(tokio::spawn(Arc::clone(&self.network).serve(listener))));
+        Ok(Ok(Started { running, input, timeout, outside, proxy }))
     }
 }
 
 impl Host for ExecView<'_> {
     async fn run(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Finished, Failure>> {
-        let Started { running, input, timeout, outside } = match self.start(command, options).await? {
+        let Started { running, input, timeout, outside, proxy } = match self.start(command, options).await? {
             Ok(started) => started,
             Err(failure) => return Ok(Err(failure)),
         };
         let done = running.capture(input, timeout).await;
-        drop(outside);
+        drop((outside, proxy));
         let bytes = kept(&done.stdout) + kept(&done.stderr);
         self.ctx.ledger.charge(Budget::HostMemory, bytes)?;
         let finished =
@@ -95,12 +109,12 @@ impl HostProcess for ExecView<'_> {
         let has_input = options.stdin.is_some();
         // Input comes in pieces unless all of it was given; an empty one holds the pipe open for them.
         let options = Options { stdin: Some(options.stdin.unwrap_or_default()), ..options };
-        let Started { running, input, timeout, outside } = match ExecView::start(self, command, options).await? {
+        let Started { running, input, timeout, outside, proxy } = match ExecView::start(self, command, options).await? {
             Ok(started) => started,
             Err(failure) => return Ok(Err(failure)),
         };
         self.ctx.ledger.charge(Budget::HostMemory, PROCESS_BYTES)?;
-        let mut process = Process::new(running, timeout, outside);
+        let mut process = Process::new(running, timeout, outside, proxy);
         if has_input {
             process.feed(input);
         }

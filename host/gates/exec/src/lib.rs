@@ -9,6 +9,7 @@ mod decide;
 mod error;
 mod executor;
 mod host;
+mod network;
 mod process;
 mod settings;
 
@@ -29,6 +30,7 @@ pub mod bindings {
 
 pub use approvals::{Answer, Approvals, Question, Remembered, Unavailable};
 pub use executor::{ExecConfig, Executor};
+pub use network::ProgramNetwork;
 pub use settings::{ExecSettings, SettingsError};
 
 use caisson_call::Ledger;
@@ -65,6 +67,8 @@ pub struct ExecView<'a> {
     pub agent: Option<&'a str>,
     /// Where commands run.
     pub workspace: OpenWorkspace<'a>,
+    /// What answers the connections of commands that are granted a network.
+    pub network: Arc<dyn ProgramNetwork>,
 }
 
 /// Implemented by the store's data.

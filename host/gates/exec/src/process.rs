@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Most bytes of one event.
 pub(crate) const MAX_EVENT: u32 = 64 << 10;
@@ -21,15 +22,22 @@ pub struct Process {
     stderr: Option<pipe::Receiver>,
     /// Owns the command and ends it at its deadline, whether or not the guest asks.
     watch: JoinHandle<caisson_confine::Ending>,
+    /// Serves its connections.
+    _proxy: Option<AbortOnDropHandle<()>>,
     /// Until its end was told.
     outside: Option<Outside>,
 }
 
 impl Process {
-    pub(crate) fn new(mut running: Running, timeout: Duration, outside: Outside) -> Self {
+    pub(crate) fn new(
+        mut running: Running,
+        timeout: Duration,
+        outside: Outside,
+        proxy: Option<AbortOnDropHandle<()>>,
+    ) -> Self {
         let (stdin, stdout, stderr) = (running.take_stdin(), running.take_stdout(), running.take_stderr());
         let watch = tokio::spawn(async move { running.finish(timeout).await });
-        Self { stdin, stdout, stderr, watch, outside: Some(outside) }
+        Self { stdin, stdout, stderr, watch, _proxy: proxy, outside: Some(outside) }
     }
 
     /// Gives the command all of its input, and then the end of it, while the guest goes on.
