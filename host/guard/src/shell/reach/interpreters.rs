@@ -24,6 +24,15 @@ impl Scan {
             return Ok(true);
         }
         let Some(how) = interpreter(name) else { return Ok(false) };
+        // A debugger starts the program that it is given with its arguments.
+        let debugged = args.iter().position(|arg| match arg.known() {
+            Some("--args" | "-args") => name == "gdb",
+            Some("--") => name == "lldb",
+            _ => false,
+        });
+        if let Some(at) = debugged {
+            self.start(index, args.get(at + 1..).unwrap_or_default().to_vec(), cx)?;
+        }
         let (found, starts) = walk(args, &how.options);
         let operand = starts.first().and_then(|start| args.get(*start));
         let given = self.optional_code(index, &how, args, &found, operand, cx)?;

@@ -83,6 +83,8 @@ impl Scan {
             if shell {
                 self.login_shell(index, args.get(starts.first().map_or(0, |start| start + prefix.skip)..), asks, cx)?;
             }
+        } else {
+            self.guess(name, index, args, cx)?;
         }
         for words in subcommand(name) {
             if let Some(start) = behind(args, words) {
@@ -125,6 +127,10 @@ impl Scan {
         cx: &Context<'_>,
     ) -> Result<(), Unparsed> {
         let mut words = args.get(start..).unwrap_or_default();
+        if assigns && words.first().and_then(Word::known) == Some("-") {
+            // `env - ls` is `env -i ls`.
+            words = words.get(1..).unwrap_or_default();
+        }
         let mut set = Vec::new();
         while let Some((first, rest)) = words.split_first() {
             match assigned_any(first).filter(|_| assigns) {
