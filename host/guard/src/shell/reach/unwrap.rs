@@ -7,34 +7,7 @@ use crate::shell::seen::{
     Assignment, Code, Dialect, Fault, Input, Language, Piece, Source, Span, Unparsed, Value, Why, Word,
 };
 use crate::shell::syntax::{self, is_name};
-
-/// Variables whose value some program runs as a command.
-const COMMAND_VARIABLES: [&str; 24] = [
-    "PROMPT_COMMAND",
-    "PAGER",
-    "GIT_PAGER",
-    "MANPAGER",
-    "SYSTEMD_PAGER",
-    "EDITOR",
-    "VISUAL",
-    "GIT_EDITOR",
-    "GIT_SEQUENCE_EDITOR",
-    "FCEDIT",
-    "SUDO_EDITOR",
-    "KUBE_EDITOR",
-    "GIT_SSH_COMMAND",
-    "GIT_SSH",
-    "GIT_PROXY_COMMAND",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_ASKPASS",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "RSYNC_RSH",
-    "CVS_RSH",
-    "BROWSER",
-    "MAKESHELL",
-    "TAR_RSH",
-];
+use crate::shell::variables;
 
 impl Scan {
     /// Follows what an invocation starts. Each step takes a wrapper off, and there are only so many.
@@ -197,7 +170,7 @@ impl Scan {
                 let code =
                     text.map_or_else(|| assignment.value.clone(), |text| Word::known_text(text, assignment.span));
                 self.shell_code(index, code, self.dialect, Input::Inherited, cx)?;
-            } else if COMMAND_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_") {
+            } else if variables::is_command(name) {
                 let text = assignment.value.known().and_then(|text| text.strip_prefix('!'));
                 let code =
                     text.map_or_else(|| assignment.value.clone(), |text| Word::known_text(text, assignment.span));
