@@ -267,7 +267,12 @@ impl Scan {
                 "--exec" | "-x" | "--extcmd" | "--upload-pack" | "--receive-pack" | "--tree-filter"
                 | "--index-filter" | "--msg-filter" | "--env-filter" | "--commit-filter" | "--parent-filter"
                 | "--tag-name-filter" | "--setup" => rest.next().cloned(),
-                "foreach" => joined(rest.clone().as_slice()),
+                // Its options stand behind it.
+                "foreach" => {
+                    let behind = rest.as_slice();
+                    let own = |word: &&Word| matches!(word.known(), Some("-q" | "--quiet" | "--recursive" | "--"));
+                    joined(behind.get(behind.iter().take_while(own).count()..).unwrap_or_default())
+                }
                 _ => match text.split_once('=') {
                     Some((
                         "--exec" | "--extcmd" | "--upload-pack" | "--receive-pack" | "--open-files-in-pager",

@@ -236,6 +236,10 @@ const RUNS: &[&str] = &[
     "submodule.",
     "hook.",
     "guitool.",
+    "tar.",
+    "imap.",
+    "svn.",
+    "trace2.",
 ];
 
 /// Whether a setting with this value runs something.

@@ -75,6 +75,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "lualatex",
         "cargo",
         "go",
+        "rustc",
+        "rustdoc",
         "fzf",
         "entr",
         "bat",
@@ -317,10 +319,6 @@ fn starts(name: &str) -> Starts {
             ..NONE
         },
         "go" => Starts { words: &["-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "-overlay"], ..NONE },
-        "cargo" => Starts {
-            words: &["build.rustc", "--config=build.rustc", "--config=target", "--config=alias", "target."],
-            ..NONE
-        },
         "java" | "javac" => Starts {
             words: &[
                 "-javaagent",
@@ -383,6 +381,8 @@ fn program_option(look: &Look<'_>) -> Option<Span> {
             }
         }
         "pwsh" | "powershell" => return encoded(look.args()),
+        "cargo" => return cargo_setting(look.args()).or_else(|| compiler_option(look.args())),
+        "rustc" | "rustdoc" => return compiler_option(look.args()),
         "rg" => {
             if let Some(word) = look.args().iter().find(|word| word.known() == Some("--pre")) {
                 return Some(word.span);
@@ -451,6 +451,53 @@ fn preloads(words: &[Word]) -> Option<Span> {
                 | "--openssl-config"
         ) || name.starts_with("--inspect");
         loads.then_some(word.span)
+    })
+}
+
+/// Settings of cargo under which it runs a program, or a file of settings, which may hold those.
+fn cargo_setting(words: &[Word]) -> Option<Span> {
+    let runs = |given: &super::args::Given<'_>| {
+        let name = given.text.split('=').next().unwrap_or_default().trim();
+        let caches = |value: &str| matches!(value.trim_matches(['"', '\'', ' ']), "sccache" | "ccache" | "");
+        let value = given.text.split_once('=').map(|(_, value)| value).unwrap_or_default();
+        !given.text.contains('=')
+            || !given.whole
+            || ["target.", "alias.", "env.", "doc.", "credential", "registries.", "registry.", "unstable.", "host."]
+                .iter()
+                .any(|start| name.starts_with(start) && !(name.starts_with("target.") && name.ends_with("rustflags")))
+            || (name.starts_with("build.rustc") || name.starts_with("build.rustdoc")) && !caches(value)
+            || value.contains("linker=")
+    };
+    let own = words.split(|word| word.known() == Some("--")).next().unwrap_or_default();
+    super::args::values(own, Spec { short: "pFjZC", long: &["config"] }, "", &["config"])
+        .find(runs)
+        .map(|given| given.word.span)
+}
+
+/// Options of the Rust compiler that name a program or a library that it runs: `-C linker=./x`.
+fn compiler_option(words: &[Word]) -> Option<Span> {
+    let mut before = "";
+    words.iter().find_map(|word| {
+        let text = word.prefix();
+        let set = match (before, text) {
+            ("-C" | "--codegen" | "-Z", value) => value,
+            (_, value) => value.trim_start_matches("-C").trim_start_matches("--codegen=").trim_start_matches("-Z"),
+        };
+        let (name, value) = set.split_once('=').unwrap_or((set, ""));
+        let plain = word.known().is_some() && !value.contains(['/', '\\', ' ', '$']);
+        let runs = match name {
+            "linker" => !plain,
+            "codegen-backend" => true,
+            "link-arg" | "link-args" => {
+                value.contains("-fuse-ld=") && value.contains('/')
+                    || value.starts_with("-B")
+                    || value.contains("-wrapper")
+            }
+            "--runtool" | "--test-runtool" | "--test-builder" => true,
+            _ => false,
+        };
+        before = if word.known().is_some() { text } else { "" };
+        runs.then_some(word.span)
     })
 }
 
