@@ -199,7 +199,7 @@ fn path_in_code(look: &Look<'_>) -> Option<Span> {
 }
 
 /// Ways to write that most languages share.
-const WRITES: &[&str] = &[
+pub(super) const WRITES: &[&str] = &[
     "'w", "\"w", "'a", "\"a", "'r+", "\"r+", "write", "append", "unlink", "remove", "chmod", "copy", "rename",
     "symlink", "mkdir", "rmtree", ">",
 ];

@@ -98,7 +98,7 @@ pub(crate) fn all<'a>(text: &'a str, seen: &'a Seen, names: &'a [String], folder
         let downloaded = from.into_iter().any(|look| look.downloaded || data_exfiltration::downloads(look.name));
         let named = operands::named(one, name, folders);
         let mut code: Vec<code::Text<'a>> = code::texts(one).collect();
-        let ran = files.ran(one, &folders.workspace);
+        let ran = files.ran(one, name, folders);
         if let Some(Ran { what: What::Text(text, word), language, .. }) = &ran
             && *language != Language::Shell
         {

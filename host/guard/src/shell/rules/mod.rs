@@ -30,6 +30,7 @@ mod places;
 mod privilege_escalation;
 mod process_control;
 mod programs;
+mod recipes;
 mod requests;
 mod reverse_shell;
 mod sed;
