@@ -1,9 +1,9 @@
 //! One program with all that its rules ask about.
 
 use super::operands::{self, Named};
-use super::written::{Files, Ran, What};
+use super::written::{self, Files, Ran, What};
 use super::{code, data_exfiltration, steps};
-use crate::shell::{Input, Invocation, Language, RedirectKind, Seen, Span, Why, Word};
+use crate::shell::{Input, Invocation, Language, RedirectKind, Seen, Source, Span, Why, Word};
 
 /// One program in its surroundings.
 pub(crate) struct Look<'a> {
@@ -98,6 +98,7 @@ pub(crate) fn all<'a>(text: &'a str, seen: &'a Seen, names: &'a [String], folder
         let downloaded = from.into_iter().any(|look| look.downloaded || data_exfiltration::downloads(look.name));
         let named = operands::named(one, name, folders);
         let mut code: Vec<code::Text<'a>> = code::texts(one).collect();
+        code.extend(statements(one, seen));
         let ran = files.ran(one, name, folders);
         if let Some(Ran { what: What::Text(text, word), language, .. }) = &ran
             && *language != Language::Shell
@@ -169,6 +170,20 @@ impl<'a> Look<'a> {
     pub(crate) fn here(&self, kind: RedirectKind) -> Option<&'a Word> {
         self.one.redirects.iter().find(|redirect| redirect.kind == kind).map(|redirect| &redirect.target)
     }
+}
+
+/// What `echo` and `printf` hand to a database's client, where shells do not agree what that is: as written, and as spelled.
+fn statements<'a>(one: &'a Invocation, seen: &'a Seen) -> Vec<code::Text<'a>> {
+    let reads = one.code.iter().any(|code| code.language == Language::Sql && code.source == Source::Input);
+    let writers = feeders_of(one).iter().filter_map(|index| seen.invocations.get(*index)).filter(|_| reads);
+    let mut texts = Vec::new();
+    for writer in writers.filter(|writer| matches!(writer.name(), Some("echo" | "printf"))) {
+        texts.extend(writer.args.iter().map(|word| code::Text::new(Language::Sql, word, code::known_text(word))));
+        if let Some(What::Text(text, word)) = written::printed(writer) {
+            texts.push(code::Text::new(Language::Sql, word, text));
+        }
+    }
+    texts
 }
 
 /// Programs whose output says nothing about files or the system.

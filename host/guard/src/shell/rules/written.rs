@@ -359,7 +359,7 @@ fn merge<'a, K>(entry: std::collections::hash_map::Entry<'_, K, What<'a>>, what:
 }
 
 /// What `echo` or `printf` prints. Where that depends on the shell, every escape is taken for what it spells.
-fn printed(one: &Invocation) -> Option<What<'_>> {
+pub(super) fn printed(one: &Invocation) -> Option<What<'_>> {
     let words: Vec<Cow<'_, str>> = one.args.iter().map(code::known_text).collect();
     let texts: Vec<&str> = words.iter().map(Cow::as_ref).collect();
     let known = one.args.iter().all(|word| word.known().is_some());
