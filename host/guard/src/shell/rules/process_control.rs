@@ -2,7 +2,7 @@
 
 use super::args::{Spec, only_help, option};
 use super::{Look, Rule};
-use crate::shell::{Group, Span};
+use crate::shell::{Group, Span, Why};
 
 const GROUP: Group = Group::ProcessControl;
 
@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "process_control.kill",
         group: GROUP,
-        sentence: "a signal that cannot be caught, or one for everything, ends more than is yours; use plain `kill` with a number",
+        sentence: "a signal that cannot be caught, or one for everything or for whatever has a name, ends more than is yours; use plain `kill` with a number",
         programs: &["kill"],
         matches: kill,
         denies: &[
@@ -33,6 +33,12 @@ pub(super) const RULES: &[Rule] = &[
             "kill -$s 5",
             "kill -0x9 5",
             "kill -009 5",
+            "kill $(pgrep x)",
+            "kill -TERM `pidof x`",
+            "pgrep x | xargs kill",
+            "p=$(pgrep x); kill $p",
+            "for p in $(pgrep x); do kill $p; done",
+            "kill \"$(pidof -s x)\"",
         ],
         allows: &[
             "kill 1234",
@@ -46,6 +52,9 @@ pub(super) const RULES: &[Rule] = &[
             "echo kill -9 5",
             "kill -HUP 77",
             "kill \"$(cat a.pid)\"",
+            "pgrep x; kill 1234",
+            "kill $(lsof -t -i:3000)",
+            "p=$!; kill $p",
         ],
     },
     Rule {
@@ -121,7 +130,36 @@ fn is_hard(signal: &str) -> bool {
     matches!(name, "KILL" | "STOP") || matches!(number, Some(9 | 19))
 }
 
+/// Programs that find processes by what they are called. Who holds a port or a file is a process that was meant.
+const FINDERS: &[&str] = &["pgrep", "pidof", "ps", "jps", "top", "pstree", "pkill"];
+
+/// A number that another program found.
+fn found_by_name(look: &Look<'_>) -> Option<Span> {
+    let finds = |one: &crate::shell::Invocation| one.name().is_some_and(|name| FINDERS.contains(&name));
+    let found = |word: &&crate::shell::Word| {
+        word.unknowns().any(|why| match why {
+            Why::Substitution | Why::Limit => {
+                // What stands in backquotes does not show where.
+                let mut inner = look.within(word).peekable();
+                if inner.peek().is_none() { look.seen.invocations.iter().any(finds) } else { inner.any(finds) }
+            }
+            Why::Input => look.seen.invocations.iter().any(finds),
+            Why::Variable(name) => look.seen.invocations.iter().any(|one| {
+                let set = one.assignments.iter().any(|set| set.name == *name && look.within(&set.value).any(finds));
+                set || one.name() == Some("read") && look.seen.invocations.iter().any(finds)
+                    || look.seen.parameters.iter().any(|set| set.operator == "in" && set.name == *name)
+                        && look.seen.invocations.iter().any(finds)
+            }),
+            _ => false,
+        })
+    };
+    look.args().iter().find(found).map(|word| word.span)
+}
+
 fn kill(look: &Look<'_>) -> Option<Span> {
+    if let Some(span) = found_by_name(look) {
+        return Some(span);
+    }
     let mut words = look.args().iter();
     let mut signalled = false;
     while let Some(word) = words.next() {

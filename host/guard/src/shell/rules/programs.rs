@@ -79,6 +79,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "rustdoc",
         "fzf",
         "entr",
+        "cowsay",
+        "cowthink",
         "bat",
         "batcat",
         "delta",
@@ -187,6 +189,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "gawk -l x 1",
         "mysql --pager=sh",
         "fd -x sh",
+        "perl -pe 1 'ls|'",
+        "cowsay -f ./x.cow a",
     ],
     allows: &[
         "sort -u a",
@@ -220,6 +224,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "vim -R a",
         "python3 -m pytest",
         "gcc -Wrapper a.c",
+        "perl -ne 'print if /a|/' f",
+        "cowsay -f tux a",
     ],
 }];
 
@@ -374,6 +380,12 @@ const PACKERS: &[&str] = &[
 fn program_option(look: &Look<'_>) -> Option<Span> {
     match look.name {
         "rsync" => return rsync(look.args()),
+        "perl" => {
+            if let Some(span) = piped_operand(look) {
+                return Some(span);
+            }
+        }
+        "cowsay" | "cowthink" => return cow_file(look.args()),
         "node" | "nodejs" | "bun" => return preloads(look.args()),
         "tar" | "gtar" | "bsdtar" => {
             if let Some(span) = unpacks_with(look.args()) {
@@ -433,6 +445,23 @@ fn rsync(words: &[Word]) -> Option<Span> {
         Arg::Long(given, _, word) if given.len() >= 5 && long_is(given, "rsync-path") => Some(word.span),
         _ => None,
     })
+}
+
+/// Perl opens what it is given to read, and `ls|` or `|ls` is a program.
+fn piped_operand(look: &Look<'_>) -> Option<Span> {
+    let is_code = |word: &Word| look.code().any(|code| code.word.span == word.span);
+    let pipes = |word: &&Word| {
+        let (first, last) = (word.prefix().trim_start(), word.literals().last().unwrap_or_default().trim_end());
+        !first.starts_with('-') && (first.starts_with('|') || last.ends_with('|')) && !is_code(word)
+    };
+    look.args().iter().find(pipes).map(|word| word.span)
+}
+
+/// A picture of a cow is a program in Perl.
+fn cow_file(words: &[Word]) -> Option<Span> {
+    super::args::values(words, Spec { short: "fWTe", long: &[] }, "f", &[])
+        .find(|given| given.text.contains('/') || !given.whole)
+        .map(|given| given.word.span)
 }
 
 /// Modules that are loaded before the script; what follows the script is the script's.
