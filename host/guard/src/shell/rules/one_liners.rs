@@ -265,12 +265,14 @@ fn without_patterns(bare: &str) -> String {
         let flags = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_lowercase()).len();
         let (flags, behind) = behind.split_at_checked(flags).unwrap_or(("", behind));
         if pattern.contains("(?{") || pattern.contains("(??{") {
+            outside.push(' ');
             outside.push_str(pattern);
         }
+        outside.push(' ');
         if flags.contains('e') {
             outside.push_str(replacement);
+            outside.push(' ');
         }
-        outside.push(' ');
         rest = behind;
     }
     outside.push_str(rest);
