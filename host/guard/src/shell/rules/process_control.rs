@@ -2,7 +2,7 @@
 
 use super::args::{Spec, only_help, option};
 use super::{Look, Rule};
-use crate::shell::{Group, Span, Why};
+use crate::shell::{Group, Span};
 
 const GROUP: Group = Group::ProcessControl;
 
@@ -130,35 +130,9 @@ fn is_hard(signal: &str) -> bool {
     matches!(name, "KILL" | "STOP") || matches!(number, Some(9 | 19))
 }
 
-/// Programs that find processes by what they are called. Who holds a port or a file is a process that was meant.
-const FINDERS: &[&str] = &["pgrep", "pidof", "ps", "jps", "top", "pstree", "pkill"];
-
-/// A number that another program found.
-fn found_by_name(look: &Look<'_>) -> Option<Span> {
-    let finds = |one: &crate::shell::Invocation| one.name().is_some_and(|name| FINDERS.contains(&name));
-    let found = |word: &&crate::shell::Word| {
-        word.unknowns().any(|why| match why {
-            Why::Substitution | Why::Limit => {
-                // What stands in backquotes does not show where.
-                let mut inner = look.within(word).peekable();
-                if inner.peek().is_none() { look.seen.invocations.iter().any(finds) } else { inner.any(finds) }
-            }
-            Why::Input => look.seen.invocations.iter().any(finds),
-            Why::Variable(name) => look.seen.invocations.iter().any(|one| {
-                let set = one.assignments.iter().any(|set| set.name == *name && look.within(&set.value).any(finds));
-                set || one.name() == Some("read") && look.seen.invocations.iter().any(finds)
-                    || look.seen.parameters.iter().any(|set| set.operator == "in" && set.name == *name)
-                        && look.seen.invocations.iter().any(finds)
-            }),
-            _ => false,
-        })
-    };
-    look.args().iter().find(found).map(|word| word.span)
-}
-
 fn kill(look: &Look<'_>) -> Option<Span> {
-    if let Some(span) = found_by_name(look) {
-        return Some(span);
+    if let Some(word) = look.args().iter().find(|word| look.holds_found(word)) {
+        return Some(word.span);
     }
     let mut words = look.args().iter();
     let mut signalled = false;
