@@ -94,7 +94,7 @@ fn calls_of(language: Language) -> &'static str {
         Language::Ruby => "system exec spawn popen IO.popen Open3 fork syscall Kernel Fiddle Shellwords.exec",
         Language::JavaScript => {
             "execSync spawnSync execFile execFileSync Deno.Command Deno.run Bun.spawn Bun.spawnSync process.binding dlopen \
-             _linkedBinding internalBinding Bun.$"
+             _linkedBinding internalBinding Bun.$ os.exec std.popen getRuntime ProcessBuilder"
         }
         Language::Php => {
             "system exec shell_exec passthru popen proc_open pcntl_exec pcntl_fork expect_popen ssh2_exec FFI dl"
@@ -108,7 +108,10 @@ fn calls_of(language: Language) -> &'static str {
             "\\! .shell .sh .system .load .excel .www edit xp_cmdshell sys_exec pg_execute_server_program load_extension"
         }
         Language::PowerShell => "start-process saps invoke-command icm cmd cmd.exe",
-        Language::Other => "system exec shell spawn popen os:cmd System.cmd run esyscmd syscmd pipe",
+        Language::Other => {
+            "system exec shell spawn popen os:cmd System.cmd run esyscmd syscmd pipe execute ProcessBuilder getRuntime \
+             clojure.java.shell process_create run-program qx shellout"
+        }
         _ => "",
     }
 }
@@ -168,6 +171,8 @@ fn starts_program(text: &code::Text<'_>) -> bool {
                 || pipes && code::mentions_any(bare, &["open", "read", "readlines", "foreach", "binread", "write"])
         }
         Language::Php => bare.contains('`'),
+        // A method of that name belongs to patterns.
+        Language::JavaScript if names(bare, "exec") => true,
         Language::JavaScript => whole.split(['\'', '"', '`']).any(|part| {
             matches!(
                 part.strip_prefix("node:").unwrap_or(part),
@@ -181,6 +186,8 @@ fn starts_program(text: &code::Text<'_>) -> bool {
             code::mentions(&lower, "program") && code::mentions(&lower, "copy") || client_pipes(whole)
         }
         Language::Make => whole.contains("$(shell") || whole.contains("!="),
+        // Scala's `"ls".!`.
+        Language::Other => whole.contains("\".!"),
         _ => false,
     }
 }

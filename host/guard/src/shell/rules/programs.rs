@@ -73,6 +73,21 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "tex",
         "xelatex",
         "lualatex",
+        "pdftex",
+        "luatex",
+        "xetex",
+        "etex",
+        "latexmk",
+        "gio",
+        "gtk-launch",
+        "kioclient",
+        "kioclient5",
+        "kfmclient",
+        "exo-open",
+        "dbus-send",
+        "gdbus",
+        "busctl",
+        "qdbus",
         "cargo",
         "go",
         "rustc",
@@ -304,7 +319,25 @@ fn starts(name: &str) -> Starts {
         }
         "strace" | "ltrace" => Starts { words: &["|", "-o|", "--output=|"], ..NONE },
         "cpio" | "pax" => Starts { long: &["rsh-command", "to-stdout-command"], ..NONE },
-        "pdflatex" | "latex" | "tex" | "xelatex" | "lualatex" => Starts {
+        "gio" => Starts { words: &["launch"], ..NONE },
+        "gtk-launch" | "kioclient" | "kioclient5" | "kfmclient" => Starts { words: &[""], ..NONE },
+        "exo-open" => Starts { words: &["--launch"], ..NONE },
+        "dbus-send" | "gdbus" | "busctl" | "qdbus" => Starts {
+            words: &[
+                "--dest=org.freedesktop.systemd1",
+                "--dest=org.freedesktop.PolicyKit1",
+                "--dest=org.freedesktop.login1",
+                "org.freedesktop.systemd1",
+                "org.freedesktop.PolicyKit1",
+                "org.freedesktop.login1",
+            ],
+            ..NONE
+        },
+        "latexmk" => Starts {
+            words: &["-e", "-r", "-pdflatex=", "-latex=", "-xelatex=", "-lualatex=", "-shell-escape", "--shell-escape"],
+            ..NONE
+        },
+        "pdflatex" | "latex" | "tex" | "xelatex" | "lualatex" | "pdftex" | "luatex" | "xetex" | "etex" => Starts {
             words: &["-shell-escape", "--shell-escape", "-enable-write18", "--enable-write18", "-shell-restricted"],
             ..NONE
         },
