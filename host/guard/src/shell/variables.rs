@@ -1,6 +1,6 @@
 //! Environment variables that make programs run or load code, by how.
 
-use super::seen::Word;
+use super::seen::{Piece, Value, Why, Word};
 
 /// What a program makes of a variable's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,10 +55,7 @@ fn is_tool_for_target(name: &str) -> bool {
 /// Whether a value in place of a tool is a program of the system and nothing more: compilers with options, caches before them;
 /// a shell only where one is meant, and without options.
 pub(crate) fn is_plain_tool(variable: &str, value: &Word) -> bool {
-    let Some(text) = value.known() else {
-        // `${CROSS}gcc`: a beginning that is not known may be a folder's.
-        return false;
-    };
+    let Some(text) = value.known() else { return is_prefixed_tool(value) };
     let Some(first) = text.split_whitespace().next() else { return true };
     let of_system =
         !first.contains('/') || ["/usr/", "/bin/", "/sbin/", "/opt/"].iter().any(|folder| first.starts_with(folder));
@@ -69,6 +66,13 @@ pub(crate) fn is_plain_tool(variable: &str, value: &Word) -> bool {
         && (!matches!(name, "sh" | "bash" | "dash" | "zsh" | "ksh" | "fish" | "env" | "eval" | "busybox")
             || (variable.ends_with("SHELL") && first == text))
         && !["-wrapper", "-fplugin", "-specs", "-B"].iter().any(|option| text.contains(option))
+}
+
+/// `${CROSS}gcc`: a variable of whoever started the shell, then the rest of a name.
+pub(crate) fn is_prefixed_tool(value: &Word) -> bool {
+    let Value::Partial(pieces) = &value.value else { return false };
+    matches!(pieces.as_slice(), [Piece::Unknown { why: Why::Variable(_), .. }, Piece::Text(rest)]
+        if !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')))
 }
 
 /// Beginnings of names whose every value is code, or names code.

@@ -170,7 +170,7 @@ impl Scan {
                 let code =
                     text.map_or_else(|| assignment.value.clone(), |text| Word::known_text(text, assignment.span));
                 self.shell_code(index, code, self.dialect, Input::Inherited, cx)?;
-            } else if variables::is_command(name) {
+            } else if variables::is_command(name) && !variables::is_prefixed_tool(&assignment.value) {
                 let text = assignment.value.known().and_then(|text| text.strip_prefix('!'));
                 let code =
                     text.map_or_else(|| assignment.value.clone(), |text| Word::known_text(text, assignment.span));

@@ -431,7 +431,7 @@ fn by_operand(name: &str, word: &Word, rest: &[Word]) -> Option<Span> {
         subcommand(rest, Spec { short: "w", long: &["workspace", "scope", "modfile", "tags", "ldflags", "exec"] })?;
     let runs = match (name, word.known()?) {
         ("npm", "init") => true,
-        ("go", "run" | "build" | "test" | "vet" | "tool") => operand.prefix().contains('@'),
+        ("go", "run") => operand.prefix().contains('@'),
         _ => false,
     };
     runs.then_some(operand.span)
