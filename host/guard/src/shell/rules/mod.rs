@@ -29,6 +29,7 @@ mod persistence;
 mod places;
 mod privilege_escalation;
 mod process_control;
+mod program_values;
 mod programs;
 mod recipes;
 mod requests;
