@@ -40,6 +40,8 @@ pub struct Parts<'a> {
 pub const LABEL: &str = "caisson";
 /// Inside of what the image calls shared memory; it counts as memory.
 const SHARED_MEMORY: i64 = 64 << 20;
+/// What process 1 may have open.
+const OWN_FILES: i64 = 64;
 
 pub fn body(parts: &Parts<'_>) -> ContainerCreateBody {
     ContainerCreateBody {
@@ -77,7 +79,8 @@ fn walls(parts: &Parts<'_>) -> HostConfig {
         nano_cpus: Some(i64::from(*millicpus) * 1_000_000),
         // Process 1 and those that stand over commands are among them.
         pids_limit: Some(limits.processes.into()),
-        ulimits: Some(vec![ulimit("nofile", limits.open_files.into()), ulimit("core", 1)]),
+        // Process 1 needs some itself; programs get what is set.
+        ulimits: Some(vec![ulimit("nofile", i64::from(limits.open_files).max(OWN_FILES)), ulimit("core", 1)]),
         shm_size: Some(SHARED_MEMORY.min(memory / 4)),
         tmpfs: Some(temporary(limits.temporary, &parts.image.volumes)),
         mounts: Some(vec![

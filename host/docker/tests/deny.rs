@@ -5,9 +5,10 @@ mod common;
 
 use std::time::Duration;
 
-use caisson_confine::{Access, Ending, Network, Plan, Program};
+use caisson_confine::{Access, Ending, Network, Plan, Program, Stdin};
 use caisson_docker::{BoxError, Config, Containers, Pull, Sandbox};
 use common::{Bench, LONG, ODD_IMAGE, config, done, until};
+use tokio::io::AsyncReadExt;
 
 #[tokio::test]
 async fn no_network_is_there() {
@@ -98,6 +99,15 @@ async fn a_fork_bomb_is_bounded_and_gone_afterwards() {
     let bomb = "b() { b | b & }; b; n=0; while [ $n -lt 200 ]; do n=$((n+1)); done; exit 7";
     let running = bench.spawn(bench.shell(bomb)).await.unwrap();
     done(running, Duration::from_secs(5)).await;
+    // While a container is full nothing more starts in it, and what runs is not harmed by asking.
+    let fill = "sh -c 'for i in $(seq 300); do sleep 1000 & done'; sleep 1000 & echo full; read end";
+    let mut full = bench.spawn(Plan { stdin: Stdin::Piped, ..bench.shell(fill) }).await.unwrap();
+    let mut said = [0; 5];
+    full.take_stdout().unwrap().read_exact(&mut said).await.unwrap();
+    let refused = bench.spawn(bench.shell("true")).await.unwrap_err();
+    assert!(matches!(refused, BoxError::Host { .. }), "{refused}");
+    full.kill();
+    assert_eq!(full.wait().await, Ending::Signalled(9));
     // Only this shell, the one that stands over it, and process 1.
     assert_eq!(bench.out("set -- /proc/[0-9]*; echo $#").await, "3\n");
     let limit = bench.engine.client(&["inspect", "--format", "{{.HostConfig.PidsLimit}}", &bench.container()]).unwrap();

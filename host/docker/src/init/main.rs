@@ -59,7 +59,7 @@ fn serve() -> std::io::Result<()> {
             if bytes.is_empty() {
                 return Ok(());
             }
-            supervisors.insert(start(descriptors)?);
+            supervisors.extend(start(descriptors));
         }
     }
 }
@@ -74,9 +74,14 @@ fn hello() -> std::io::Result<Vec<u8>> {
     Ok(message)
 }
 
-fn start(descriptors: Vec<OwnedFd>) -> std::io::Result<i32> {
-    match sys::fork()? {
-        Side::Parent(pid) => Ok(pid),
-        Side::Child => exit(supervise::run(descriptors)),
+/// Starts the process that stands over one program; nothing, once that is told, where the container is full.
+fn start(descriptors: Vec<OwnedFd>) -> Option<i32> {
+    match sys::fork() {
+        Ok(Side::Parent(pid)) => Some(pid),
+        Ok(Side::Child) => exit(supervise::run(descriptors)),
+        Err(error) => {
+            supervise::refuse(&descriptors, &error);
+            None
+        }
     }
 }

@@ -57,6 +57,13 @@ pub fn run(descriptors: Vec<OwnedFd>) -> i32 {
     }
 }
 
+/// Tells the gateway that a program cannot be started.
+pub fn refuse(descriptors: &[OwnedFd], error: &io::Error) {
+    if let Some(control) = descriptors.first() {
+        let _gone = sys::send(control, &fault(b'o', error));
+    }
+}
+
 struct Streams {
     stdin: Option<OwnedFd>,
     stdout: OwnedFd,
