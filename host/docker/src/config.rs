@@ -17,12 +17,14 @@ pub struct Config {
     pub folder: PathBuf,
     /// How long a container is kept after its last command.
     pub idle: Duration,
+    /// How many containers there are at most. One that is needed takes the place of the one that has been idle longest.
+    pub most: usize,
     /// Whether images are fetched.
     pub pull: Pull,
 }
 
 impl Config {
-    /// The usual socket, 15 minutes of keeping, no fetching.
+    /// The usual socket, 15 minutes of keeping, 64 containers, no fetching.
     #[must_use]
     pub fn new(instance: impl Into<String>, folder: impl Into<PathBuf>) -> Self {
         Self {
@@ -30,6 +32,7 @@ impl Config {
             instance: instance.into(),
             folder: folder.into(),
             idle: Duration::from_secs(15 * 60),
+            most: 64,
             pull: Pull::Never,
         }
     }

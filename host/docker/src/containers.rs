@@ -4,7 +4,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use caisson_confine::{Access, Network, Plan, Program};
-use tokio::sync::{Mutex as AsyncMutex, OnceCell, OwnedMutexGuard, oneshot};
+use tokio::sync::{Mutex as AsyncMutex, OnceCell, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::Instant;
 
 use crate::body::Shape;
 use crate::config::{Config, Key, Sandbox};
@@ -22,6 +23,8 @@ pub struct Containers(Arc<Inner>);
 struct Inner {
     config: Config,
     engine: OnceCell<Engine>,
+    /// A permit for each container that there may still be.
+    room: Arc<Semaphore>,
     /// A container for each place, or room for one.
     places: Mutex<HashMap<Place, Slot>>,
 }
@@ -41,7 +44,8 @@ impl Containers {
     /// Nothing is asked or started yet.
     #[must_use]
     pub fn new(config: Config) -> Self {
-        Self(Arc::new(Inner { config, engine: OnceCell::new(), places: Mutex::default() }))
+        let room = Arc::new(Semaphore::new(config.most));
+        Self(Arc::new(Inner { config, engine: OnceCell::new(), room, places: Mutex::default() }))
     }
 
     /// Finds the engine, and removes the containers that a gateway of this name has left. What was never done is done before the
@@ -145,11 +149,34 @@ impl Inner {
         // Apart, so that a caller who goes away leaves no container half made.
         let made = tokio::spawn(async move {
             let engine = inner.engine().await?.clone();
-            let kept = Arc::new(Kept::start(engine, &inner.config, shape, workspace).await?);
+            let kept = Arc::new(Kept::start((engine, inner.room()?), &inner.config, shape, workspace).await?);
             keep(&inner, place, slot, held, &kept);
             Ok(kept)
         });
         made.await.map_err(|error| failed("make a container")(error.into()))?
+    }
+
+    /// Room for one more container, if need be that of the one that has been idle longest.
+    fn room(&self) -> Result<OwnedSemaphorePermit, BoxError> {
+        loop {
+            if let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() {
+                return Ok(permit);
+            }
+            let oldest = self.idle().into_iter().min_by_key(|(used, _)| *used);
+            let (_, mut held) = oldest.ok_or(BoxError::Full { most: self.config.most })?;
+            *held = None;
+        }
+    }
+
+    /// The places whose containers nothing runs in, each with when it was last of use.
+    fn idle(&self) -> Vec<(Instant, OwnedMutexGuard<Option<Arc<Kept>>>)> {
+        let places = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = places.values().filter_map(|slot| Arc::clone(slot).try_lock_owned().ok());
+        let idle = held.filter_map(|held| {
+            let used = held.as_ref().filter(|kept| Arc::strong_count(kept) == 1)?.used();
+            Some((used, held))
+        });
+        idle.collect()
     }
 
     /// Waits until nothing has used the container for so long, and lets it go.
@@ -203,14 +230,11 @@ async fn started(container: Arc<Kept>, control: OwnedFd, streams: Streams, plan:
     let ((tell_first, first), (tell_ending, ended)) = (oneshot::channel(), oneshot::channel());
     // From here on, whoever drops this future kills what was started.
     let running = Running::new(Arc::clone(&control), streams, ended);
-    let image = container.shape.image.clone();
     tokio::spawn(running::watch(container, control, tell_first, tell_ending));
     match first.await {
-        Ok(Report::Started) => Ok(running),
         Ok(Report::Failed(step, errno)) => Err(explain(plan, step, io::Error::from_raw_os_error(errno))),
-        Ok(Report::Ended { .. }) | Err(_) => {
-            Err(BoxError::Container { image, why: "it ended before the program ran".into() })
-        }
+        // Without a word it may have run and killed who would have told; then this is how it ended.
+        Ok(Report::Started | Report::Ended { .. } | Report::Gone) | Err(_) => Ok(running),
     }
 }
 

@@ -49,6 +49,14 @@ pub enum BoxError {
         /// What it said.
         why: String,
     },
+    /// Something runs in every container that there may be.
+    #[error(
+        "all `{most}` containers that there may be are in use; try again when a command has ended, or raise `most`"
+    )]
+    Full {
+        /// How many there may be.
+        most: usize,
+    },
     /// The workspace cannot be given to a container.
     #[error("the workspace cannot be given to a container: {why}; {how}")]
     Workspace {

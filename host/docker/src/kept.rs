@@ -9,6 +9,7 @@ use std::time::Duration;
 use caisson_confine::Access;
 use tempfile::TempDir;
 use tokio::io::unix::AsyncFd;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
 use crate::body::{Parts, Shape, body};
@@ -37,11 +38,17 @@ pub struct Kept {
     id: String,
     /// What it was given at its start.
     _folder: TempDir,
+    _room: OwnedSemaphorePermit,
 }
 
 impl Kept {
     /// Makes and starts a container, and waits until it takes orders.
-    pub async fn start(engine: Engine, config: &Config, shape: Shape, workspace: OwnedFd) -> Result<Self, BoxError> {
+    pub async fn start(
+        (engine, room): (Engine, OwnedSemaphorePermit),
+        config: &Config,
+        shape: Shape,
+        workspace: OwnedFd,
+    ) -> Result<Self, BoxError> {
         let image = engine.image(&shape.image, config.pull).await?;
         let folder = folder(&config.folder).map_err(failed("make a folder for a container"))?;
         let listener = fs::File::open(folder.path())
@@ -77,7 +84,15 @@ impl Kept {
         };
         check(hello, (directory.st_dev, directory.st_ino), shape.access)?;
         let id = made.id.take().unwrap_or_default();
-        Ok(Self { shape, socket, used: Mutex::new(Instant::now()), engine: made.engine.clone(), id, _folder: folder })
+        Ok(Self {
+            shape,
+            socket,
+            used: Mutex::new(Instant::now()),
+            engine: made.engine.clone(),
+            id,
+            _folder: folder,
+            _room: room,
+        })
     }
 
     /// Whether it can still take orders.
@@ -203,4 +218,21 @@ fn check(hello: Hello, workspace: (u64, u64), access: Access) -> Result<(), BoxE
         return fault("its user in the container may not write to it", how);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    #[test]
+    fn another_directory_or_one_that_cannot_be_written_is_refused() {
+        let hello = |writable, workspace| Hello { writable, workspace };
+        let refused = |hello, access| check(hello, (1, 2), access).unwrap_err().to_string();
+        assert!(refused(hello(true, (1, 3)), Access::ReadOnly).contains("another directory"));
+        assert!(refused(hello(true, (2, 2)), Access::ReadWrite).contains("another directory"));
+        assert!(refused(hello(false, (1, 2)), Access::ReadWrite).contains("may not write"));
+        check(hello(false, (1, 2)), (1, 2), Access::ReadOnly).unwrap();
+        check(hello(true, (1, 2)), (1, 2), Access::ReadWrite).unwrap();
+    }
 }

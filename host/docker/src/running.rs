@@ -15,6 +15,9 @@ use crate::wire::{self, End, Report};
 const GRACE: Duration = Duration::from_secs(3);
 /// How long process 1 may take to kill everything, before its container is taken away.
 const COLLAPSE: Duration = Duration::from_secs(2);
+/// How long a program may take to start. Long enough for a container whose other processes take all of its time; only one that stops
+/// whoever would tell of it gets there.
+const FIRST_WORD: Duration = Duration::from_secs(30);
 
 /// A program that runs in a container. When this is dropped, it and all that it started are killed at once.
 #[derive(Debug)]
@@ -129,18 +132,22 @@ pub async fn watch(
     first: oneshot::Sender<Report>,
     tell: oneshot::Sender<Ending>,
 ) {
-    let mut last = None;
-    if let Some(said) = control.next().await
-        && first.send(said).is_ok()
-    {
-        last = control.last(&container).await;
+    let said = tokio::time::timeout(FIRST_WORD, control.next()).await.ok().flatten();
+    if let Some(report) = said {
+        // Where nobody waits any more, everything is being killed.
+        let _nobody_waits = first.send(report);
+    }
+    let last = if said == Some(Report::Started) { control.last(&container).await } else { said };
+    if last.is_none() {
+        // Whoever stood over the program was killed or stopped, so what the program left cannot be told from the rest.
+        container.destroy();
     }
     let ending = match last {
         Some(Report::Ended { end: End::Exited(0), .. }) => Ending::Exited(0),
         Some(Report::Ended { out_of_memory: true, .. }) => Ending::OutOfMemory,
         Some(Report::Ended { end: End::Exited(code), .. }) => Ending::Exited(code),
         Some(Report::Ended { end: End::Signalled(signal), .. }) => Ending::Signalled(signal),
-        Some(Report::Started | Report::Failed(..)) | None => Ending::Signalled(libc::SIGKILL),
+        Some(Report::Started | Report::Gone | Report::Failed(..)) | None => Ending::Signalled(libc::SIGKILL),
     };
     container.touch();
     drop(container);

@@ -47,6 +47,8 @@ pub enum Report {
     Started,
     /// Nothing runs: at this step, with this error number.
     Failed(Step, i32),
+    /// It and all that it started were killed, as was asked for.
+    Gone,
     /// It and all that it started have ended.
     Ended {
         end: End,
@@ -85,6 +87,7 @@ impl Report {
         let number = |bytes: &[u8]| Some(i32::from_le_bytes(bytes.try_into().ok()?));
         match message {
             b"S" => Some(Self::Started),
+            b"G" => Some(Self::Gone),
             [b'F', step, error @ ..] => {
                 let step = match step {
                     b'd' => Step::Directory,

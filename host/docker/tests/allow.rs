@@ -28,6 +28,16 @@ async fn the_workspace_is_there_and_what_is_made_in_it_is_the_gateways() {
 }
 
 #[tokio::test]
+async fn a_workspace_of_another_user_stays_that_users() {
+    let Some(bench) = Bench::new() else { return };
+    let workspace = bench.workspace("tenant");
+    std::os::unix::fs::chown(&workspace, Some(1234), Some(5678)).unwrap();
+    assert_eq!(bench.out("echo made > made; id -u").await, "65534\n");
+    let made = workspace.join("made").metadata().unwrap();
+    assert_eq!((made.uid(), made.gid()), (1234, 5678));
+}
+
+#[tokio::test]
 async fn ends_are_told_apart() {
     let Some(bench) = Bench::new() else { return };
     for (text, ending) in [

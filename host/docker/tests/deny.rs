@@ -8,7 +8,7 @@ use std::time::Duration;
 use caisson_confine::{Access, Ending, Network, Plan, Program, Stdin};
 use caisson_docker::{BoxError, Config, Containers, Pull, Sandbox};
 use common::{Bench, LONG, ODD_IMAGE, config, done, until};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 #[tokio::test]
 async fn no_network_is_there() {
@@ -162,7 +162,9 @@ async fn who_kills_or_stops_what_stands_over_it_ends_its_container() {
     assert_eq!(killed.ending, Ending::Signalled(9));
     assert_eq!(bench.sh("exit 3").await.ending, Ending::Exited(3), "a new container takes its place");
     until("the old one is removed", || !bench.engine.containers().contains(&before)).await;
-    let stopped = bench.spawn(bench.shell("kill -STOP $PPID; sleep 1000")).await.unwrap();
+    let stop = Plan { stdin: Stdin::Piped, ..bench.shell("read go; kill -STOP $PPID; sleep 1000") };
+    let mut stopped = bench.spawn(stop).await.unwrap();
+    stopped.take_stdin().unwrap().write_all(b"go\n").await.unwrap();
     let stopped = done(stopped, Duration::from_millis(200)).await;
     assert_eq!(stopped.ending, Ending::TimedOut);
     assert_eq!(bench.sh("exit 4").await.ending, Ending::Exited(4));

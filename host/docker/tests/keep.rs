@@ -7,7 +7,7 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use caisson_confine::{Ending, open_workspace};
-use caisson_docker::{Config, Containers, Sandbox};
+use caisson_docker::{BoxError, Config, Containers, Sandbox};
 use common::{Bench, LONG, config, done, key, shell, until};
 
 #[tokio::test]
@@ -66,6 +66,21 @@ async fn it_goes_when_it_is_idle_and_not_while_something_runs() {
     assert_eq!(bench.sh("exit 3").await.ending, Ending::Exited(3));
     let folder = bench.data.path().join("containers");
     until("nothing of it is left", || std::fs::read_dir(&folder).unwrap().count() == 1).await;
+}
+
+#[tokio::test]
+async fn there_are_no_more_than_there_may_be() {
+    let Some(mut bench) = Bench::new() else { return };
+    bench.containers = Containers::new(Config { most: 1, ..config(&bench.engine, &bench.data) });
+    let running = bench.spawn(bench.shell("until [ -e go ]; do sleep 0.02; done")).await.unwrap();
+    let full = bench.spawn_for("other", bench.shell("true")).await.unwrap_err();
+    assert!(matches!(full, BoxError::Full { most: 1 }), "{full}");
+    let idle = bench.container();
+    assert_eq!(bench.sh("touch go").await.ending, Ending::Exited(0));
+    assert_eq!(done(running, LONG).await.ending, Ending::Exited(0));
+    let other = bench.spawn_for("other", bench.shell("exit 3")).await.unwrap();
+    assert_eq!(done(other, LONG).await.ending, Ending::Exited(3));
+    until("the idle one is removed", || !bench.engine.containers().contains(&idle)).await;
 }
 
 #[tokio::test]

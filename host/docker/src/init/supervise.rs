@@ -49,9 +49,8 @@ pub fn run(descriptors: Vec<OwnedFd>) -> i32 {
             if end_all(&children).is_err() {
                 return 1;
             }
-            if let Some(status) = status {
-                let _gone = sys::send(&control, &ending(status, killed_for_memory() > killed));
-            }
+            let last = status.map_or_else(|| b"G".to_vec(), |status| ending(status, killed_for_memory() > killed));
+            let _gone = sys::send(&control, &last);
             0
         }
     }
