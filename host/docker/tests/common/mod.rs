@@ -139,6 +139,10 @@ impl Drop for Engine {
             let _gone = self.client(&["rm", "--force", id]);
         }
         self.stop();
+        // It leaves a network namespace mounted, which would keep the folder from being removed.
+        for namespace in fs::read_dir(self.folder.path().join("exec-root/netns")).into_iter().flatten().flatten() {
+            let _none = rustix::mount::unmount(namespace.path(), rustix::mount::UnmountFlags::DETACH);
+        }
     }
 }
 
