@@ -3,7 +3,7 @@ use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use caisson_confine::{Access, Network, Plan, Program};
+use caisson_confine::{Access, Ends, Network, Plan, Program, Running, Streams, packets};
 use tokio::sync::{Mutex as AsyncMutex, OnceCell, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::config::{Config, Key, Sandbox};
 use crate::engine::Engine;
 use crate::error::{BoxError, failed};
 use crate::kept::{self, Kept};
-use crate::running::{self, Control, Running, Streams};
+use crate::running::{self, Control};
 use crate::wire::{self, Report, Step};
 
 /// Runs programs in containers: one for a gateway. Belongs to the runtime in which it is first used.
@@ -82,8 +82,8 @@ impl Containers {
         for _ in 0..2 {
             let container = self.0.container(key, shape.clone(), workspace).await?;
             let (streams, child) = Streams::open(plan.stdin).map_err(failed("make a pipe"))?;
-            let (control, theirs) = wire::pair().map_err(failed("make a socket"))?;
-            match wire::order(&container.socket, &theirs, &file, child.each_ref().map(Option::as_ref)).await {
+            let (control, theirs) = packets::pair().map_err(failed("make a socket"))?;
+            match wire::order(&container.socket, &theirs, &file, &child).await {
                 Ok(()) => {
                     // What is open here too would never end for those who read it.
                     drop((theirs, child));
@@ -229,7 +229,8 @@ async fn started(container: Arc<Kept>, control: OwnedFd, streams: Streams, plan:
     let control = Control::new(control).map_err(failed("watch a socket"))?;
     let ((tell_first, first), (tell_ending, ended)) = (oneshot::channel(), oneshot::channel());
     // From here on, whoever drops this future kills what was started.
-    let running = Running::new(Arc::clone(&control), streams, ended);
+    let ends: Arc<dyn Ends> = Arc::<Control>::clone(&control);
+    let running = Running::new(ends, streams, ended);
     tokio::spawn(running::watch(container, control, tell_first, tell_ending));
     match first.await {
         Ok(Report::Failed(step, errno)) => Err(explain(plan, step, io::Error::from_raw_os_error(errno))),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use caisson_confine::Access;
+use caisson_confine::{Access, packets};
 use tempfile::TempDir;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::OwnedSemaphorePermit;
@@ -197,7 +197,7 @@ async fn engine_start(made: &Made) -> Result<(), BoxError> {
 
 async fn first_word(listener: OwnedFd) -> io::Result<(AsyncFd<OwnedFd>, Hello)> {
     let socket = wire::accept(listener).await?;
-    let hello = wire::next(&socket).await.and_then(|message| Hello::read(&message));
+    let hello = packets::next(&socket).await.and_then(|(message, _)| Hello::read(&message));
     let hello = hello.ok_or_else(|| io::Error::other("its process 1 ended without a word"))?;
     Ok((socket, hello))
 }

@@ -23,4 +23,3 @@ mod workspace;
 pub use config::{Config, Key, Pull, Sandbox, SandboxError};
 pub use containers::Containers;
 pub use error::BoxError;
-pub use running::Running;

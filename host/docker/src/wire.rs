@@ -4,18 +4,14 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, IoSlice, IoSliceMut, Seek, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use caisson_confine::{Plan, Program, WORKSPACE};
+use caisson_confine::{ChildStreams, Plan, Program, WORKSPACE, packets};
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvAncillaryBuffer, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    SocketAddrUnix, SocketFlags, SocketType, recvmsg, sendmsg,
-};
+use rustix::net::{AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketType};
 use tokio::io::unix::AsyncFd;
 
 /// Where process 1 and its socket stand in a container.
@@ -28,8 +24,6 @@ pub const SOCKET: &str = "socket";
 pub const TERMINATE: &[u8] = b"T";
 
 const ORDER: &[u8] = b"O";
-const MAX_MESSAGE: usize = 64;
-const MAX_DESCRIPTORS: usize = 5;
 
 /// What a container says first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,38 +105,14 @@ pub async fn order(
     container: &AsyncFd<OwnedFd>,
     control: &OwnedFd,
     plan: &OwnedFd,
-    [stdin, stdout, stderr]: [Option<&OwnedFd>; 3],
+    ChildStreams { stdin, stdout, stderr }: &ChildStreams,
 ) -> io::Result<()> {
     let descriptors: Vec<BorrowedFd<'_>> =
-        [Some(control), Some(plan), stdout, stderr, stdin].into_iter().flatten().map(AsFd::as_fd).collect();
+        [control, plan, stdout, stderr].into_iter().chain(stdin).map(AsFd::as_fd).collect();
     loop {
         let mut ready = container.writable().await?;
-        match ready.try_io(|socket| send(socket.get_ref().as_fd(), ORDER, &descriptors)) {
+        match ready.try_io(|socket| packets::send(socket.get_ref().as_fd(), ORDER, &descriptors)) {
             Ok(done) => return done,
-            Err(_would_block) => {}
-        }
-    }
-}
-
-/// Sends a message and descriptors in one piece.
-pub fn send(socket: BorrowedFd<'_>, message: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
-    let mut beside = SendAncillaryBuffer::new(&mut space);
-    if !descriptors.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(descriptors)) {
-        return Err(io::Error::other("too many descriptors for one message"));
-    }
-    sendmsg(socket, &[IoSlice::new(message)], &mut beside, SendFlags::NOSIGNAL)?;
-    Ok(())
-}
-
-/// The next message; `None` when the other end is gone. Descriptors that came with it are closed: none is asked for.
-pub async fn next(socket: &AsyncFd<OwnedFd>) -> Option<Vec<u8>> {
-    loop {
-        let mut ready = socket.readable().await.ok()?;
-        match ready.try_io(|socket| receive(socket.get_ref().as_fd(), RecvFlags::CMSG_CLOEXEC)) {
-            Ok(Ok(message)) => return Some(message).filter(|message| !message.is_empty()),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(Err(_)) => return None,
             Err(_would_block) => {}
         }
     }
@@ -150,17 +120,8 @@ pub async fn next(socket: &AsyncFd<OwnedFd>) -> Option<Vec<u8>> {
 
 /// Whether the other end is still there. It has nothing to say where this is asked.
 pub fn is_alive(socket: BorrowedFd<'_>) -> bool {
-    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
-    receive(socket, flags).is_err_and(|error| error.raw_os_error() == Some(Errno::AGAIN.raw_os_error()))
-}
-
-fn receive(socket: BorrowedFd<'_>, flags: RecvFlags) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; MAX_MESSAGE];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
-    let mut beside = RecvAncillaryBuffer::new(&mut space);
-    let got = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut beside, flags)?;
-    bytes.truncate(got.bytes);
-    Ok(bytes)
+    let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    rustix::net::recv(socket, &mut [0; 1], flags).is_err_and(|error| error == Errno::AGAIN)
 }
 
 /// A socket that waits for one container, in a folder that the container is given.
@@ -175,30 +136,15 @@ pub fn listen(folder: BorrowedFd<'_>) -> io::Result<OwnedFd> {
 
 /// The first that comes.
 pub async fn accept(listener: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    let listener = watch(listener)?;
+    let listener = packets::watch(listener)?;
     loop {
         let mut ready = listener.readable().await?;
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         match ready.try_io(|listener| Ok(rustix::net::accept_with(listener.get_ref(), flags)?)) {
-            Ok(socket) => return watch(socket?),
+            Ok(socket) => return packets::watch(socket?),
             Err(_would_block) => {}
         }
     }
-}
-
-/// A pair of sockets that keep messages apart.
-pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?)
-}
-
-/// Makes a socket one that the runtime waits for.
-pub fn watch(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    rustix::io::ioctl_fionbio(&socket, true)?;
-    #[expect(
-        unsafe_code,
-        reason = "the descriptor is owned by what is returned and is not replaced or closed before it"
-    )]
-    unsafe { AsyncFd::register(socket) }.map_err(Into::into)
 }
 
 /// A path that leads to what is open, whatever became of its name.

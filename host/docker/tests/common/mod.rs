@@ -11,8 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use caisson_confine::{Access, Ending, Plan, Program, open_workspace};
-use caisson_docker::{BoxError, Config, Containers, Key, Running, Sandbox};
+use caisson_confine::{Access, Ending, Plan, Program, Running, open_workspace};
+use caisson_docker::{BoxError, Config, Containers, Key, Sandbox};
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 
