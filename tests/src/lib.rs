@@ -52,18 +52,28 @@ fn beside(name: &str) -> PathBuf {
 impl Ship {
     /// A gateway with the operator's settings changed by `change`, and no plugin.
     pub async fn new(change: impl FnOnce(&mut GatewayConfig)) -> Self {
-        Self::with(EgressConfig::default(), change).await
+        Self::with(EgressConfig::default(), |_| (), change).await
     }
 
     /// A gateway whose requests leave as these settings say.
     pub async fn reaching(egress: EgressConfig) -> Self {
-        Self::with(egress, |_| ()).await
+        Self::with(egress, |_| (), |_| ()).await
     }
 
-    async fn with(egress: EgressConfig, change: impl FnOnce(&mut GatewayConfig)) -> Self {
+    /// A gateway whose commands run as these settings say.
+    pub async fn running(exec: impl FnOnce(&mut ExecConfig)) -> Self {
+        Self::with(EgressConfig::default(), exec, |_| ()).await
+    }
+
+    async fn with(
+        egress: EgressConfig,
+        change_exec: impl FnOnce(&mut ExecConfig),
+        change: impl FnOnce(&mut GatewayConfig),
+    ) -> Self {
         let scratch = tempfile::tempdir().unwrap();
         let workspaces = scratch.path().join("workspaces");
-        let exec = ExecConfig { stub: Some(beside("caisson-confine")), ..ExecConfig::new(workspaces.clone()) };
+        let mut exec = ExecConfig { stub: Some(beside("caisson-confine")), ..ExecConfig::new(workspaces.clone()) };
+        change_exec(&mut exec);
         let mut config = GatewayConfig::new(workspaces.clone());
         config.rate_per_hour = 1_000_000;
         change(&mut config);

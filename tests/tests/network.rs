@@ -1,7 +1,7 @@
 //! The network of commands: none, or the gateway's proxy, which decides as for a guest's own requests. With real programs.
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
-use caisson_call::{Outcome, Role};
+use caisson_call::Role;
 use caisson_engine::EgressConfig;
 use caisson_registry::{Answer, GrantRequest};
 use caisson_tests::{Ship, principal, text};

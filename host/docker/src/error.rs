@@ -28,7 +28,9 @@ pub enum BoxError {
         why: String,
     },
     /// The image is not on the engine's machine.
-    #[error("the image `{image}` is not on this machine; run `docker pull {image}`, or set `pull = \"missing\"`")]
+    #[error(
+        "the image `{image}` is not on this machine; run `docker pull {image}`, or let the gateway fetch images (`--docker-pull-missing`)"
+    )]
     NoImage {
         /// Its name.
         image: String,

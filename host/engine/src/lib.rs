@@ -14,8 +14,8 @@ mod run;
 mod state;
 
 pub use caisson_gate_exec::{
-    Answer as ApprovalAnswer, Approvals, ExecConfig, ExecSettings, Executor, Question, Remembered, SettingsError,
-    Unavailable,
+    Answer as ApprovalAnswer, Approvals, ContainersConfig, ExecConfig, ExecSettings, Executor, Pull, Question,
+    Remembered, SettingsError, Unavailable,
 };
 pub use caisson_gate_files::Workspace;
 pub use caisson_gate_host::{Facts, Input, KeptOutputs, KeptPiece, KeptSummary};

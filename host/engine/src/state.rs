@@ -46,6 +46,7 @@ impl HasExec for State {
         ExecView {
             ctx: &mut self.exec,
             table: &mut self.table,
+            tenant: &self.host.facts.tenant,
             agent: self.host.facts.agent.as_deref(),
             workspace: Box::new(|| Ok(workspace.open_or_create()?.into())),
             network: Arc::new(Proxied(self.http.proxy())),

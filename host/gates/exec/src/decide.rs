@@ -14,6 +14,7 @@ use crate::{ExecCtx, OpenWorkspace};
 use caisson_call::Ledger;
 use caisson_confine::{Access as Workspace, Plan, Program, Stdin, WORKSPACE};
 use caisson_contract::{Access, Capabilities, Effect, Hosts, HttpRule, LayerSource, Layers, MOUNT};
+use caisson_docker::Sandbox;
 use caisson_guard::shell::{Ask, Decision, Mode, Remember, Setting, scan};
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
@@ -29,6 +30,8 @@ pub(crate) struct Allowed {
     pub(crate) plan: Plan,
     /// Whether it may reach the proxy.
     pub(crate) network: bool,
+    /// The container it runs in; on the host where there is none.
+    pub(crate) sandbox: Option<Sandbox>,
     pub(crate) input: Vec<u8>,
     pub(crate) timeout: Duration,
     /// The command, escaped and short.
@@ -116,14 +119,21 @@ async fn decided(
     plan.environment = environment;
     plan.directory = directory;
     plan.workspace = access;
-    plan.system.clone_from(&ctx.executor.config.system);
-    plan.limits = ctx.executor.config.limits;
+    match &settings.sandbox {
+        // The system that it sees is the image's.
+        Some(sandbox) => plan.limits = sandbox.limits(),
+        None => {
+            plan.system.clone_from(&ctx.executor.config.system);
+            plan.limits = ctx.executor.config.limits;
+        }
+    }
     plan.stdin = if options.stdin.is_some() { Stdin::Piped } else { Stdin::Empty };
     plan.check().map_err(|fault| invalid(fault.to_string()))?;
     let timeout = timeout(options.timeout_ms, settings.timeout)?;
-    let network = networked(&ctx.layers);
+    // Containers have none.
+    let network = settings.sandbox.is_none() && networked(&ctx.layers);
     let input = options.stdin.unwrap_or_default();
-    let allowed = Allowed { plan, network, input, timeout, shown: shown.to_owned() };
+    let allowed = Allowed { plan, network, sandbox: settings.sandbox.clone(), input, timeout, shown: shown.to_owned() };
     match ctx.approvals.as_deref().filter(|_| settings.ask != Ask::Off) {
         None => passed(scanned(&text, &setting))?,
         Some(approvals) => {
@@ -156,6 +166,7 @@ impl Asking<'_> {
             system: &self.ctx.executor.config.system,
             directory: &self.allowed.plan.directory,
             workspace: &self.workspace,
+            in_image: self.allowed.sandbox.is_some(),
         }
     }
 
@@ -214,7 +225,8 @@ impl Asking<'_> {
         })?;
         let plan = &self.allowed.plan;
         let mut hasher = blake3::Hasher::new();
-        for part in [self.text, &plan.directory.to_string_lossy(), &runs.digest] {
+        let image = self.allowed.sandbox.as_ref().map_or("", Sandbox::image);
+        for part in [self.text, &plan.directory.to_string_lossy(), &runs.digest, image] {
             field(&mut hasher, part.as_bytes());
         }
         let shell = matches!(plan.program, Program::Shell(_));

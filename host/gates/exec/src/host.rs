@@ -1,15 +1,16 @@
 //! The WIT implementation: decide, confine, run.
 
-use crate::ExecView;
 use crate::bindings::caisson::host::exec::{Captured, Command, Event, Finished, Host, HostProcess, Options};
 use crate::bindings::caisson::host::failures::{self, Code, Failure};
 use crate::decide::{Allowed, decide};
-use crate::error::{failure, not_started, refuse, unconfined};
+use crate::error::{failure, not_boxed, not_started, refuse, unconfined};
 use crate::network::open;
 use crate::process::{MAX_EVENT, Process, ending};
+use crate::{ExecView, Executor};
 use caisson_call::{Budget, Ledger, Outside};
-use caisson_confine::{Output, Running};
-use std::os::fd::AsFd;
+use caisson_confine::{Output, Plan, Running};
+use caisson_docker::{Key, Sandbox};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -35,7 +36,7 @@ struct Started {
 impl ExecView<'_> {
     async fn start(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Started, Failure>> {
         let ctx = &*self.ctx;
-        let Allowed { mut plan, network, input, timeout, shown } =
+        let Allowed { mut plan, network, sandbox, input, timeout, shown } =
             match decide(ctx, self.agent, &self.workspace, command, options).await {
                 Ok(allowed) => allowed,
                 Err(refusal) => return Ok(Err(refuse(ctx, refusal))),
@@ -43,13 +44,6 @@ impl ExecView<'_> {
         ctx.ledger.charge(Budget::Processes, 1)?;
         ctx.ledger.note(format!("exec {shown}"));
         let outside = Ledger::outside(&ctx.ledger);
-        let confiner = match ctx.executor.confiner().await {
-            Ok(confiner) => confiner,
-            Err(lacking) => {
-                tracing::error!(lacking, "commands cannot be confined");
-                return Ok(Err(unconfined()));
-            }
-        };
         let workspace = match (self.workspace)() {
             Ok(workspace) => workspace,
             Err(error) => {
@@ -61,15 +55,46 @@ impl ExecView<'_> {
             tracing::error!(error, "commands have no proxy");
             return Ok(Err(failure(Code::Unavailable, "the proxy of commands cannot be started; try again later")));
         }
-        let mut running = match confiner.spawn(plan, workspace.as_fd()).await {
+        let spawned = match sandbox {
+            Some(sandbox) => {
+                let key = Key { tenant: self.tenant.to_owned(), scope: self.agent.unwrap_or_default().to_owned() };
+                in_container(&ctx.executor, &key, &sandbox, plan, workspace.as_fd()).await
+            }
+            None => confined(&ctx.executor, plan, workspace.as_fd()).await,
+        };
+        let mut running = match spawned {
             Ok(running) => running,
-            Err(error) => return Ok(Err(not_started(&error))),
+            Err(failure) => return Ok(Err(failure)),
         };
         let proxy = running.take_proxy().and_then(|listener| TcpListener::from_std(listener).ok());
         let proxy =
             proxy.map(|listener| AbortOnDropHandle::new(tokio::spawn(Arc::clone(&self.network).serve(listener))));
         Ok(Ok(Started { running, input, timeout, outside, proxy }))
     }
+}
+
+async fn confined(executor: &Executor, plan: Plan, workspace: BorrowedFd<'_>) -> Result<Running, Failure> {
+    let confiner = executor.confiner().await.map_err(|lacking| {
+        tracing::error!(lacking, "commands cannot be confined");
+        unconfined()
+    })?;
+    confiner.spawn(plan, workspace).await.map_err(|error| not_started(&error))
+}
+
+/// A command that is to run in a container runs there or not at all.
+async fn in_container(
+    executor: &Executor,
+    key: &Key,
+    sandbox: &Sandbox,
+    plan: Plan,
+    workspace: BorrowedFd<'_>,
+) -> Result<Running, Failure> {
+    let Some(containers) = &executor.containers else {
+        let why =
+            "commands are to run in a container here, and the operator has set no engine for them (`--docker-socket`)";
+        return Err(failure(Code::Unavailable, why));
+    };
+    containers.spawn(key, sandbox, plan, workspace).await.map_err(|error| not_boxed(&error))
 }
 
 impl Host for ExecView<'_> {

@@ -29,6 +29,7 @@ pub mod bindings {
 }
 
 pub use approvals::{Answer, Approvals, Question, Remembered, Unavailable};
+pub use caisson_docker::{Config as ContainersConfig, Pull};
 pub use executor::{ExecConfig, Executor};
 pub use network::ProgramNetwork;
 pub use settings::{ExecSettings, SettingsError};
@@ -63,6 +64,8 @@ pub struct ExecView<'a> {
     pub ctx: &'a mut ExecCtx,
     /// Resources of the call.
     pub table: &'a mut ResourceTable,
+    /// The tenant.
+    pub tenant: &'a str,
     /// The agent, whose own switches win over those of all.
     pub agent: Option<&'a str>,
     /// Where commands run.

@@ -9,8 +9,6 @@ use caisson_contract::{Hosts, HttpRule};
 use caisson_gate_http::{Decision, Egress, EgressConfig, EgressError};
 use common::{Caller, Server, get, header, layers, loopback, open_rule, request, respond, tls_server};
 use http::Request;
-use std::sync::Arc;
-use tokio::net::TcpListener;
 use wasmtime_wasi_http::Error;
 
 #[tokio::test]
