@@ -110,7 +110,7 @@ async fn a_command_reaches_what_is_allowed_through_the_proxy_and_nothing_past_it
     let Some(seen) = server("127.0.0.73").await else { return };
     let ship = ship("127.0.0.73", &["files.example"]).await;
     for (command, expected) in [
-        (fetch("http://other.example/x"), "403 http.host-not-granted"),
+        (fetch("http://other.example/x"), "403 http.host-not-declared"),
         (fetch("http://169.254.169.254/latest/meta-data/"), "403 http."),
         (fetch("http://files.example:8080/x"), "403 http.port-not-declared"),
         // Past the proxy there is nothing, whatever is asked.

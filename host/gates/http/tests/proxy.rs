@@ -106,7 +106,7 @@ async fn what_is_not_granted_does_not_leave_and_the_program_is_told_why() {
             "http.method-not-declared",
         ),
         (format!("GET {url}/a/../b HTTP/1.1\r\nHost: in.example\r\n\r\n"), "http.path"),
-        ("GET http://169.254.169.254/latest HTTP/1.1\r\nHost: x\r\n\r\n".into(), "http.metadata"),
+        ("GET http://169.254.169.254/latest HTTP/1.1\r\nHost: x\r\n\r\n".into(), "http.address-metadata"),
         ("GET http://10.0.0.1/ HTTP/1.1\r\nHost: x\r\n\r\n".into(), "http.address"),
         ("GET http://elsewhere.test/ HTTP/1.1\r\nHost: x\r\n\r\n".into(), "http.host-not-declared"),
     ] {
