@@ -11,7 +11,7 @@ else
 fi
 # The profile that everything else is built with: another one would compile wasmtime again.
 cargo build --locked --workspace --bins
-for bench in scan against_regex true goals; do
+for bench in scan against_regex true exec goals; do
     printf '\n== %s\n' "$bench"
     cargo bench --locked --profile dev --workspace --bench "$bench"
 done

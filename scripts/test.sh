@@ -4,6 +4,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { printf '\n== %s\n' "$*"; }
 
+say "services that the tests start"
+scripts/services.sh
+
 say "host: build (some minutes from nothing)"
 cargo build --locked --workspace --all-targets
 

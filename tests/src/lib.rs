@@ -52,7 +52,17 @@ fn beside(name: &str) -> PathBuf {
 impl Ship {
     /// A gateway with the operator's settings changed by `change`, and no plugin.
     pub async fn new(change: impl FnOnce(&mut GatewayConfig)) -> Self {
-        Self::at(tempfile::tempdir().unwrap(), change).await
+        Self::with(EgressConfig::default(), |_| (), change).await
+    }
+
+    /// A gateway whose requests leave as these settings say.
+    pub async fn reaching(egress: EgressConfig) -> Self {
+        Self::with(egress, |_| (), |_| ()).await
+    }
+
+    /// A gateway whose commands run as these settings say.
+    pub async fn running(exec: impl FnOnce(&mut ExecConfig)) -> Self {
+        Self::with(EgressConfig::default(), exec, |_| ()).await
     }
 
     /// The gateway stopped and started again.
@@ -61,12 +71,26 @@ impl Ship {
         self.store.close().await;
         let Self { gateway, scratch, .. } = self;
         drop(gateway);
-        Self::at(scratch, |_| ()).await
+        Self::at(scratch, EgressConfig::default(), |_| (), |_| ()).await
     }
 
-    async fn at(scratch: tempfile::TempDir, change: impl FnOnce(&mut GatewayConfig)) -> Self {
+    async fn with(
+        egress: EgressConfig,
+        change_exec: impl FnOnce(&mut ExecConfig),
+        change: impl FnOnce(&mut GatewayConfig),
+    ) -> Self {
+        Self::at(tempfile::tempdir().unwrap(), egress, change_exec, change).await
+    }
+
+    async fn at(
+        scratch: tempfile::TempDir,
+        egress: EgressConfig,
+        change_exec: impl FnOnce(&mut ExecConfig),
+        change: impl FnOnce(&mut GatewayConfig),
+    ) -> Self {
         let workspaces = scratch.path().join("workspaces");
-        let exec = ExecConfig { stub: Some(beside("caisson-confine")), ..ExecConfig::new(workspaces.clone()) };
+        let mut exec = ExecConfig { stub: Some(beside("caisson-confine")), ..ExecConfig::new(workspaces.clone()) };
+        change_exec(&mut exec);
         let mut config = GatewayConfig::new(workspaces.clone());
         config.rate_per_hour = 1_000_000;
         change(&mut config);
@@ -89,7 +113,7 @@ impl Ship {
             audit: Audit::start(Arc::clone(&store) as _, store.audit_key()),
             store: Arc::clone(&store) as Arc<dyn Store>,
             scrubber: Scrubber::new(),
-            egress: Arc::new(Egress::new(EgressConfig::default()).unwrap()),
+            egress: Arc::new(Egress::new(egress).unwrap()),
             executor: Arc::new(Executor::new(exec)),
             policy: Policy::default(),
         };

@@ -34,7 +34,7 @@ async fn nothing_runs_before_it_is_granted_and_only_what_was_granted_after() {
     let files = [("/workspace".to_owned(), FilesRule { access: Access::ReadWrite, paths: None })];
     let only_ls = Capabilities {
         files: files.into(),
-        exec: Some(ExecRule { programs: vec!["ls".into()], shell: false }),
+        exec: Some(ExecRule { programs: vec!["ls".into()], ..ExecRule::default() }),
         ..Capabilities::default()
     };
     ship.gateway.grant(&admin, "exec", GrantRequest::Some(Box::new(only_ls))).await.unwrap();
@@ -46,7 +46,7 @@ async fn nothing_runs_before_it_is_granted_and_only_what_was_granted_after() {
     let narrowed = Capabilities {
         files: [("/workspace".to_owned(), FilesRule { access: Access::ReadWrite, paths: Some(vec!["a/**".into()]) })]
             .into(),
-        exec: Some(ExecRule { programs: vec![], shell: true }),
+        exec: Some(ExecRule { shell: true, ..ExecRule::default() }),
         ..Capabilities::default()
     };
     ship.gateway.grant(&admin, "exec", GrantRequest::Some(Box::new(narrowed))).await.unwrap();

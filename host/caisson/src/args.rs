@@ -70,6 +70,19 @@ pub(crate) struct StateArgs {
     pub(crate) rate_per_hour: u32,
     #[command(flatten)]
     pub(crate) egress: EgressArgs,
+    #[command(flatten)]
+    pub(crate) containers: ContainerArgs,
+}
+
+/// The engine of containers that commands may run in.
+#[derive(Args, Clone)]
+pub(crate) struct ContainerArgs {
+    /// Socket of a Docker engine for agents whose commands are to run in containers; without it such commands do not run.
+    #[arg(long, env = "CAISSON_DOCKER_SOCKET")]
+    pub(crate) docker_socket: Option<PathBuf>,
+    /// Let the engine fetch images that it does not have.
+    #[arg(long, env = "CAISSON_DOCKER_PULL_MISSING", requires = "docker_socket")]
+    pub(crate) docker_pull_missing: bool,
 }
 
 /// Operator's exceptions for outgoing HTTP.
@@ -464,6 +477,8 @@ pub(crate) enum ShellMode {
 
 #[derive(Args)]
 pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) containers: ContainerArgs,
     /// Folder that the gateway would use.
     #[arg(long, env = "CAISSON_DATA", default_value = "caisson-data")]
     pub(crate) data: PathBuf,

@@ -1,10 +1,10 @@
 //! `doctor`: what this machine gives and lacks.
 
 use crate::args::{Cli, DoctorArgs};
-use crate::output;
+use crate::{output, wiring};
 use anyhow::Result;
 use caisson_confine::{Answer, Confiner, Demand, HostId, find_stub};
-use caisson_engine::{Engine, EngineConfig, Pool};
+use caisson_engine::{Engine, EngineConfig, ExecConfig, Executor, Pool};
 use serde_json::json;
 use std::process::ExitCode;
 
@@ -17,7 +17,7 @@ struct Finding {
 
 /// Looks, prints, and ends with 0 only if a gateway would run.
 pub(crate) async fn doctor(cli: &Cli, args: &DoctorArgs) -> Result<ExitCode> {
-    let findings = [pool()?, data(args), files(args), commands(args).await, guest_toolchain()];
+    let findings = [pool()?, data(args), files(args), commands(args).await, containers(args).await, guest_toolchain()];
     // Commands and plugins' toolchains are for those who use them.
     let ok = findings.iter().take(3).all(|finding| finding.ok);
     if cli.json {
@@ -115,6 +115,19 @@ async fn commands(args: &DoctorArgs) -> Finding {
         detail.push_str(&format!("; not there: {}", lacks.join(" | ")));
     }
     Finding { what, ok: ok.is_ok(), detail }
+}
+
+/// Whether an engine answers, where commands are to run in containers.
+async fn containers(args: &DoctorArgs) -> Finding {
+    let what = "containers";
+    let Some(config) = wiring::containers(&args.containers, &args.data, "doctor") else {
+        return Finding { what, ok: true, detail: "not asked for; `--docker-socket` names an engine".into() };
+    };
+    let exec = ExecConfig { containers: Some(config), ..ExecConfig::new(args.data.join("workspaces")) };
+    match Executor::new(exec).open_containers().await {
+        Ok(()) => Finding { what, ok: true, detail: "the engine answers".into() },
+        Err(error) => Finding { what, ok: false, detail: error },
+    }
 }
 
 fn guest_toolchain() -> Finding {

@@ -12,6 +12,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio::net::TcpListener;
 use wiring::Wired;
 
@@ -27,6 +28,7 @@ pub(crate) async fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode> {
     raise_open_files();
     let wired = wiring::open(&args.state, vec![address]).await?;
     let tools = install(cli, &args.state, &wired).await?;
+    take_away_containers(&args.state, &wired);
     let token = owner_token(&args.state.data, &wired).await?;
     let config = DoorsConfig {
         allowed_hosts: args.allow_host.clone(),
@@ -36,9 +38,21 @@ pub(crate) async fn serve(cli: &Cli, args: &ServeArgs) -> Result<ExitCode> {
     let router = caisson_doors::router(wired.gateway.clone(), config.clone());
     announce(cli, &format!("http://{address}"), &token, tools);
     caisson_doors::serve(listener, router, &config, stop()).await;
-    wired.gateway.flush().await;
-    wired.store.close().await;
+    wired.close().await;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What an earlier run left is taken away while calls are served already.
+fn take_away_containers(args: &StateArgs, wired: &Wired) {
+    if args.containers.docker_socket.is_none() {
+        return;
+    }
+    let executor = Arc::clone(&wired.executor);
+    tokio::spawn(async move {
+        if let Err(error) = executor.open_containers().await {
+            tracing::warn!(error, "commands that are to run in containers do not run");
+        }
+    });
 }
 
 /// Raises the soft limit on open files to the hard one: a connection costs one and a call some, and the usual 1,024 are soon used up.
@@ -64,8 +78,7 @@ pub(crate) async fn mcp(args: &McpArgs) -> Result<ExitCode> {
         user: None,
     };
     caisson_doors::serve_stdio(wired.gateway.clone(), principal, CallContext::default()).await?;
-    wired.gateway.flush().await;
-    wired.store.close().await;
+    wired.close().await;
     Ok(ExitCode::SUCCESS)
 }
 

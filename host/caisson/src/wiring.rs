@@ -1,11 +1,11 @@
 //! Puts a gateway together from its parts.
 
 use crate::COMPILE_CHILD;
-use crate::args::{EgressArgs, StateArgs};
+use crate::args::{ContainerArgs, EgressArgs, StateArgs};
 use anyhow::{Context, Result, bail};
 use caisson_audit::Audit;
 use caisson_call::{Principal, Role, TenantId};
-use caisson_engine::{Egress, EgressConfig, Engine, EngineConfig, ExecConfig, Executor, Step};
+use caisson_engine::{ContainersConfig, Egress, EgressConfig, Engine, EngineConfig, ExecConfig, Executor, Pull, Step};
 use caisson_policy::Policy;
 use caisson_registry::{Gateway, GatewayConfig, Parts, Store};
 use caisson_scrub::Scrubber;
@@ -19,6 +19,16 @@ use std::sync::Arc;
 pub(crate) struct Wired {
     pub(crate) gateway: Gateway,
     pub(crate) store: Arc<SqliteStore>,
+    pub(crate) executor: Arc<Executor>,
+}
+
+impl Wired {
+    /// Writes and ends what a gateway holds.
+    pub(crate) async fn close(&self) {
+        self.executor.close().await;
+        self.gateway.flush().await;
+        self.store.close().await;
+    }
 }
 
 /// Address space of the compile child, bytes; a 20 MB component needs some 400 MB, threads and allocator reserve more.
@@ -40,10 +50,21 @@ pub(crate) async fn open(args: &StateArgs, own: Vec<SocketAddr>) -> Result<Wired
     let in_file = || MasterKey::from_file_or_create(&args.data.join("master.key"));
     let key = MasterKey::from_env().unwrap_or_else(in_file)?;
     let cache_key = key.derive("caisson machine code cache");
+    let containers = containers(&args.containers, &args.data, &key.id());
     let store = Arc::new(SqliteStore::open(&args.data, key).await?);
     let mut config = GatewayConfig::new(args.data.join("workspaces"));
     config.rate_per_hour = args.rate_per_hour;
-    wire(store, config, Some(args.data.join("code")), cache_key, &args.egress, own, Some(&args.data)).await
+    let mut exec = exec_config(&config, Some(&args.data));
+    exec.containers = containers;
+    wire(store, config, Some(args.data.join("code")), cache_key, &args.egress, own, exec).await
+}
+
+/// Containers of this gateway, known by its master key's public mark, so that no other gateway of the engine takes them for its own.
+pub(crate) fn containers(args: &ContainerArgs, data: &Path, instance: &str) -> Option<ContainersConfig> {
+    let socket = args.docker_socket.clone()?;
+    let folder = std::path::absolute(data).unwrap_or_else(|_| data.to_owned()).join("containers");
+    let pull = if args.docker_pull_missing { Pull::Missing } else { Pull::Never };
+    Some(ContainersConfig { socket, pull, ..ContainersConfig::new(instance, folder) })
 }
 
 /// A gateway that lives in memory, for one call of a component file.
@@ -56,7 +77,8 @@ pub(crate) async fn in_memory(
     let store = Arc::new(SqliteStore::in_memory().await?);
     let mut config = GatewayConfig::new(workspaces);
     config.rate_per_hour = u32::MAX;
-    wire(store, config, code, cache_key, egress, vec![], None).await
+    let exec = exec_config(&config, None);
+    wire(store, config, code, cache_key, egress, vec![], exec).await
 }
 
 async fn wire(
@@ -66,10 +88,10 @@ async fn wire(
     cache_key: [u8; 32],
     egress: &EgressArgs,
     own: Vec<SocketAddr>,
-    data: Option<&Path>,
+    exec: ExecConfig,
 ) -> Result<Wired> {
     let engine = Engine::new(engine_config(&config, code, cache_key)?)?;
-    let executor = Arc::new(Executor::new(exec_config(&config, data)));
+    let executor = Arc::new(Executor::new(exec));
     let audit = Audit::start(Arc::clone(&store) as _, store.audit_key());
     let parts = Parts {
         config,
@@ -78,10 +100,10 @@ async fn wire(
         audit,
         scrubber: Scrubber::new(),
         egress: Arc::new(egress_of(egress, own)?),
-        executor,
+        executor: Arc::clone(&executor),
         policy: Policy::default(),
     };
-    Ok(Wired { gateway: Gateway::new(parts).await?, store })
+    Ok(Wired { gateway: Gateway::new(parts).await?, store, executor })
 }
 
 /// How commands run: none may name the gateway's own folder, which none can see either.

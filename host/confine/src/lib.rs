@@ -28,6 +28,7 @@ mod capture;
 mod cgroup;
 mod find;
 mod given;
+pub mod packets;
 mod plan;
 mod pool;
 mod probe;
@@ -39,6 +40,8 @@ mod wire;
 pub use capture::{Captured, Output, Through};
 pub use find::{NoStub, Stub, find_stub};
 pub use given::{Answer, Demand, Given, Lacking};
-pub use plan::{Access, FILES, HostId, Limits, Network, Plan, PlanError, Program, SYSTEM, Stdin, WORKSPACE};
-pub use running::{Ending, Running};
+pub use plan::{
+    AUTHORITIES, Access, FILES, HostId, Limits, Network, Plan, PlanError, Program, SYSTEM, Stdin, WORKSPACE,
+};
+pub use running::{ChildStreams, Ending, Ends, Running, Streams};
 pub use spawn::{Confiner, SpawnError, open_workspace};

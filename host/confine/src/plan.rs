@@ -21,6 +21,12 @@ pub const SYSTEM: &[&str] = &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64
 /// room for its own tables.
 const MAX_WORDS: usize = 1 << 20;
 
+/// The most bytes of certificates that take the place of the machine's.
+const MAX_AUTHORITIES: usize = 64 << 10;
+
+/// Where a program finds the certificates of [`Plan::authorities`].
+pub const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+
 /// What is to run, and all that it may touch. The workspace itself is handed over apart, as an open directory.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,6 +50,8 @@ pub struct Plan {
     pub limits: Limits,
     /// What may be reached.
     pub network: Network,
+    /// Certificates, PEM, that take the place of the machine's trusted ones in the program's view: those of a proxy that ends TLS itself.
+    pub authorities: Option<String>,
 }
 
 /// Variables and files by name only: they can hold secrets.
@@ -215,6 +223,9 @@ pub enum PlanError {
     /// A port that is not free to choose.
     #[error("the proxy's port `{0}` is below 1024; choose one from 1024 to 65535")]
     Port(u16),
+    /// More certificates than the view has room for.
+    #[error("the certificates have `{0}` bytes, of at most {MAX_AUTHORITIES}; give those of the proxy only")]
+    Authorities(usize),
     /// More words than a program can be given.
     #[error(
         "arguments and environment have `{0}` bytes, of at most {MAX_WORDS}; pass large data by standard input or a file"
@@ -236,6 +247,7 @@ impl Plan {
             stdin: Stdin::Empty,
             limits: Limits::default(),
             network: Network::None,
+            authorities: None,
         }
     }
 
@@ -259,6 +271,9 @@ impl Plan {
         let bytes = self.files.values().map(String::len).sum();
         if bytes > MAX_FILES {
             return Err(PlanError::LargeFiles(bytes));
+        }
+        if let Some(size) = self.authorities.as_ref().map(String::len).filter(|size| *size > MAX_AUTHORITIES) {
+            return Err(PlanError::Authorities(size));
         }
         match self.network {
             Network::Proxy { port } if port < 1024 => Err(PlanError::Port(port)),

@@ -1,12 +1,15 @@
+use std::io;
 use std::net::TcpListener;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::io::unix::AsyncFd;
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
+use crate::plan::Stdin;
 use crate::pool::{Keeper, Pool};
 use crate::wire::{self, Report};
 
@@ -27,19 +30,34 @@ pub enum Ending {
     OutOfMemory,
 }
 
+/// What ends a program, wherever it runs: on the host, confined, or in a container.
+pub trait Ends: Send + Sync + std::fmt::Debug {
+    /// Sends SIGTERM to the program and to all that it started.
+    fn terminate(&self);
+    /// Kills the program and all that it started.
+    fn kill(&self);
+}
+
 /// A program that runs, confined. When this is dropped, it and all that it started are killed at once.
 #[derive(Debug)]
 pub struct Running {
-    pub(crate) control: Arc<AsyncFd<OwnedFd>>,
-    pub(crate) stdin: Option<pipe::Sender>,
-    pub(crate) stdout: Option<pipe::Receiver>,
-    pub(crate) stderr: Option<pipe::Receiver>,
+    ends: Arc<dyn Ends>,
+    stdin: Option<pipe::Sender>,
+    stdout: Option<pipe::Receiver>,
+    stderr: Option<pipe::Receiver>,
     pub(crate) proxy: Option<TcpListener>,
-    pub(crate) ended: oneshot::Receiver<Ending>,
-    pub(crate) ending: Option<Ending>,
+    ended: oneshot::Receiver<Ending>,
+    ending: Option<Ending>,
 }
 
 impl Running {
+    /// A program that runs. Who makes it answers `ended` when the program and all that it started are gone.
+    #[must_use]
+    pub fn new(ends: Arc<dyn Ends>, streams: Streams, ended: oneshot::Receiver<Ending>) -> Self {
+        let Streams { stdin, stdout, stderr } = streams;
+        Self { ends, stdin, stdout: Some(stdout), stderr: Some(stderr), proxy: None, ended, ending: None }
+    }
+
     /// The program's standard input, once, where the plan asked for a pipe. Dropping it ends the input.
     pub fn take_stdin(&mut self) -> Option<pipe::Sender> {
         self.stdin.take()
@@ -74,12 +92,12 @@ impl Running {
 
     /// Sends SIGTERM to the program and to all that it started.
     pub fn terminate(&self) {
-        let _gone = wire::send(std::os::fd::AsFd::as_fd(self.control.get_ref()), wire::TERMINATE, &[]);
+        self.ends.terminate();
     }
 
     /// Kills the program and all that it started. [`Running::wait`] tells when they are gone.
     pub fn kill(&self) {
-        let _gone = rustix::net::shutdown(self.control.get_ref(), rustix::net::Shutdown::Both);
+        self.ends.kill();
     }
 
     /// Waits for the program's end, at most `timeout`. Then everything gets SIGTERM, three seconds later SIGKILL.
@@ -102,23 +120,80 @@ impl Drop for Running {
     }
 }
 
+/// The socket of a program alone.
+#[derive(Debug)]
+pub(crate) struct Control(pub(crate) AsyncFd<OwnedFd>);
+
+impl Ends for Control {
+    fn terminate(&self) {
+        let _gone = wire::send(self.0.get_ref().as_fd(), wire::TERMINATE, &[]);
+    }
+
+    fn kill(&self) {
+        let _gone = rustix::net::shutdown(self.0.get_ref(), rustix::net::Shutdown::Both);
+    }
+}
+
+/// The gateway's ends of a program's streams.
+#[derive(Debug)]
+pub struct Streams {
+    stdin: Option<pipe::Sender>,
+    stdout: pipe::Receiver,
+    stderr: pipe::Receiver,
+}
+
+/// The program's ends of its streams.
+#[derive(Debug)]
+pub struct ChildStreams {
+    /// Standard input; none where the plan asks for no pipe.
+    pub stdin: Option<OwnedFd>,
+    /// Standard output.
+    pub stdout: OwnedFd,
+    /// Standard error.
+    pub stderr: OwnedFd,
+}
+
+impl Streams {
+    /// Both ends.
+    ///
+    /// # Errors
+    /// Where the system gives no more pipes.
+    pub fn open(stdin: Stdin) -> io::Result<(Self, ChildStreams)> {
+        let pipe = || pipe_with(PipeFlags::CLOEXEC);
+        let (stdout, child_stdout) = pipe()?;
+        let (stderr, child_stderr) = pipe()?;
+        let (child_stdin, stdin) = match stdin {
+            Stdin::Empty => (None, None),
+            Stdin::Piped => {
+                let (read, write) = pipe()?;
+                (Some(read), Some(pipe::Sender::from_owned_fd(write)?))
+            }
+        };
+        let (stdout, stderr) = (pipe::Receiver::from_owned_fd(stdout)?, pipe::Receiver::from_owned_fd(stderr)?);
+        Ok((
+            Self { stdin, stdout, stderr },
+            ChildStreams { stdin: child_stdin, stdout: child_stdout, stderr: child_stderr },
+        ))
+    }
+}
+
 /// Passes on the first word about a program, waits for the last one and for the end of everything, and gives the keeper back.
 pub(crate) async fn watch(
     (pool, mut keeper): (Arc<Pool>, Keeper),
-    control: Arc<AsyncFd<OwnedFd>>,
+    control: Arc<Control>,
     first: oneshot::Sender<(Report, Vec<OwnedFd>)>,
     tell: oneshot::Sender<Ending>,
 ) {
     let mut last = None;
-    if let Some(said) = receive(&control).await {
+    if let Some(said) = receive(&control.0).await {
         let started = said.0 == Report::Started;
         let _nobody_waits = first.send(said);
         if started {
-            last = receive(&control).await.map(|(report, _)| report);
+            last = receive(&control.0).await.map(|(report, _)| report);
         }
     }
     // Closes this end for good, so that what has not ended ends.
-    let _gone = rustix::net::shutdown(control.get_ref(), rustix::net::Shutdown::Both);
+    let _gone = rustix::net::shutdown(control.0.get_ref(), rustix::net::Shutdown::Both);
     let whole = keeper.is_done().await;
     let ending = match last {
         Some(Report::Exited(code)) => Ending::Exited(code),

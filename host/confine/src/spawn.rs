@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags};
-use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
 use crate::find::Stub;
 use crate::given::{Answer, Demand, Given, Lacking};
-use crate::plan::{HostId, Network, Plan, PlanError, Stdin};
+use crate::plan::{HostId, Network, Plan, PlanError};
 use crate::pool::Pool;
 use crate::probe;
-use crate::running::{Running, watch};
+use crate::running::{Control, Ends, Running, Streams, watch};
 use crate::wire::{self, Fault, Order, Report, Settings, Step};
 
 /// Starts programs, confined. Exists only where the machine gives what is demanded.
@@ -154,19 +153,20 @@ impl Confiner {
         let names = Names::of(&plan);
         let keeper = self.pool.take(&plan.limits).map_err(failed("start or make its control group"))?;
         let (control, theirs) = wire::pair().map_err(failed("make a socket"))?;
-        let Streams { stdin, stdout, stderr, child } = Streams::open(plan.stdin).map_err(failed("make a pipe"))?;
+        let (streams, child) = Streams::open(plan.stdin).map_err(failed("make a pipe"))?;
+        let nothing = std::fs::File::open("/dev/null").map_err(failed("open `/dev/null`"))?;
         let order = Order { workspace: plan.workspace };
         let plan = wire::write_plan(&plan).map_err(failed("write the plan"))?;
-        let [child_stdin, child_stdout, child_stderr] = child.each_ref().map(AsFd::as_fd);
-        let given = [theirs.as_fd(), plan.as_fd(), child_stdin, child_stdout, child_stderr, workspace];
-        let control = Arc::new(wire::watch(control).map_err(failed("watch the socket"))?);
+        let child_stdin = child.stdin.as_ref().map_or(nothing.as_fd(), AsFd::as_fd);
+        let given = [theirs.as_fd(), plan.as_fd(), child_stdin, child.stdout.as_fd(), child.stderr.as_fd(), workspace];
+        let control = Arc::new(Control(wire::watch(control).map_err(failed("watch the socket"))?));
         keeper.order(order, &given).map_err(failed("send the order"))?;
         // What is open here too would never end for those who read it.
         drop((theirs, child));
         let ((tell_first, first), (tell_ending, ended)) = (oneshot::channel(), oneshot::channel());
         // From here on, whoever drops this future kills what was started, and the task clears up.
-        let mut running =
-            Running { control: Arc::clone(&control), stdin, stdout, stderr, proxy: None, ended, ending: None };
+        let ends: Arc<dyn Ends> = Arc::<Control>::clone(&control);
+        let mut running = Running::new(ends, streams, ended);
         tokio::spawn(watch((Arc::clone(&self.pool), keeper), control, tell_first, tell_ending));
         match first.await.ok() {
             Some((Report::Started, descriptors)) => {
@@ -193,33 +193,6 @@ fn listen(listener: OwnedFd) -> io::Result<TcpListener> {
     let listener = TcpListener::from(listener);
     listener.set_nonblocking(true)?;
     Ok(listener)
-}
-
-/// Both ends of the program's streams.
-struct Streams {
-    stdin: Option<pipe::Sender>,
-    stdout: Option<pipe::Receiver>,
-    stderr: Option<pipe::Receiver>,
-    /// Standard input, output and error.
-    child: [OwnedFd; 3],
-}
-
-impl Streams {
-    fn open(stdin: Stdin) -> io::Result<Self> {
-        let pipe = || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC);
-        let (stdout, child_stdout) = pipe()?;
-        let (stderr, child_stderr) = pipe()?;
-        let (child_stdin, stdin) = match stdin {
-            Stdin::Empty => (std::fs::File::open("/dev/null")?.into(), None),
-            Stdin::Piped => {
-                let (read, write) = pipe()?;
-                (read, Some(pipe::Sender::from_owned_fd(write)?))
-            }
-        };
-        let stdout = Some(pipe::Receiver::from_owned_fd(stdout)?);
-        let stderr = Some(pipe::Receiver::from_owned_fd(stderr)?);
-        Ok(Self { stdin, stdout, stderr, child: [child_stdin, child_stdout, child_stderr] })
-    }
 }
 
 /// What the plan called things, for the person who reads why they failed.

@@ -1,23 +1,14 @@
 //! What gateway and stub say to each other, over a socket that keeps messages apart. It is the stub's standard input, so that
 //! nothing is named in its arguments and no descriptor has to be inherited by number.
 
-use std::io::{self, IoSlice, IoSliceMut, Read, Seek, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, Read, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
-    recvmsg, sendmsg,
-};
 use serde::{Deserialize, Serialize};
-use tokio::io::unix::AsyncFd;
 
 use crate::plan::{Access, HostId, Plan};
 
-/// The most bytes of one message. A plan can be larger and travels in a memory file.
-const MAX_MESSAGE: usize = 4096;
-/// The most descriptors of one message.
-const MAX_DESCRIPTORS: usize = 8;
+pub use crate::packets::{next, pair, receive, send, watch};
 
 /// A keeper's answer to an order when all that it started has ended.
 pub const DONE: &[u8] = b"done";
@@ -90,33 +81,6 @@ pub enum Step {
 /// What the gateway says to a program's process 1: send SIGTERM to everything. To end everything, it closes its end.
 pub const TERMINATE: &[u8] = b"T";
 
-/// Sends `message` and descriptors in one piece.
-pub fn send(socket: BorrowedFd<'_>, message: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    if !descriptors.is_empty() && !control.push(SendAncillaryMessage::ScmRights(descriptors)) {
-        return Err(io::Error::other("too many descriptors for one message"));
-    }
-    sendmsg(socket, &[IoSlice::new(message)], &mut control, SendFlags::NOSIGNAL)?;
-    Ok(())
-}
-
-/// One message and its descriptors; an empty message means that the other end is gone.
-pub fn receive(socket: BorrowedFd<'_>) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
-    let mut bytes = vec![0; MAX_MESSAGE];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
-    let mut control = RecvAncillaryBuffer::new(&mut space);
-    let got = recvmsg(socket, &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
-    bytes.truncate(got.bytes);
-    let mut descriptors = Vec::new();
-    for part in control.drain() {
-        if let RecvAncillaryMessage::ScmRights(given) = part {
-            descriptors.extend(given);
-        }
-    }
-    Ok((bytes, descriptors))
-}
-
 /// Sends what the stub has to say. There is nobody else to tell when that fails.
 pub fn report(socket: BorrowedFd<'_>, report: &Report, descriptors: &[BorrowedFd<'_>]) {
     if let Ok(bytes) = serde_json::to_vec(report) {
@@ -138,39 +102,6 @@ pub fn read_plan(file: OwnedFd) -> io::Result<Plan> {
     let mut bytes = Vec::new();
     std::fs::File::from(file).read_to_end(&mut bytes)?;
     Ok(serde_json::from_slice(&bytes)?)
-}
-
-/// A socket pair that keeps messages apart, closed on exec.
-pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(rustix::net::socketpair(
-        rustix::net::AddressFamily::UNIX,
-        rustix::net::SocketType::SEQPACKET,
-        rustix::net::SocketFlags::CLOEXEC,
-        None,
-    )?)
-}
-
-/// Makes a socket one that the runtime waits for.
-pub fn watch(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    rustix::io::ioctl_fionbio(&socket, true)?;
-    #[expect(
-        unsafe_code,
-        reason = "the descriptor is owned by what is returned and is not replaced or closed before it"
-    )]
-    unsafe { AsyncFd::register(socket) }.map_err(Into::into)
-}
-
-/// The next message and its descriptors; `None` when the other end is gone.
-pub async fn next(socket: &AsyncFd<OwnedFd>) -> Option<(Vec<u8>, Vec<OwnedFd>)> {
-    loop {
-        let mut ready = socket.readable().await.ok()?;
-        match ready.try_io(|socket| receive(socket.get_ref().as_fd())) {
-            Ok(Ok(message)) => return Some(message).filter(|(bytes, _)| !bytes.is_empty()),
-            Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(Err(_)) => return None,
-            Err(_would_block) => {}
-        }
-    }
 }
 
 /// The end of a socket for a poll that waits until it can be read.

@@ -101,6 +101,8 @@ pub struct ExecRule {
     pub programs: Vec<String>,
     /// A whole shell, through the command scanner.
     pub shell: bool,
+    /// Commands may reach what `[[capabilities.http]]` allows, through the gateway's proxy and in no other way.
+    pub network: bool,
 }
 
 /// One `host:port` that may be connected to.

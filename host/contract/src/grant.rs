@@ -207,6 +207,9 @@ fn exec(asked: Option<&ExecRule>, bound: Option<&ExecRule>, lines: &mut Vec<Stri
     if asked.shell && !bound.shell {
         lines.push("exec of a whole shell".into());
     }
+    if asked.network && !bound.network {
+        lines.push("network for commands".into());
+    }
     for program in &asked.programs {
         if !bound.programs.contains(program) && !bound.shell {
             lines.push(format!("exec of `{}`", shown(program)));
@@ -324,6 +327,11 @@ mod tests {
             (json!({"tcp": [{"host": "d", "port": 1}]}), json!({"tcp": [{"host": "d", "port": 2}]}), "tcp to `d:1`"),
             (json!({"exec": {"programs": ["rg"]}}), json!({"exec": {"programs": ["git"]}}), "exec of `rg`"),
             (json!({"exec": {"shell": true}}), json!({"exec": {"programs": ["git"]}}), "exec of a whole shell"),
+            (
+                json!({"exec": {"shell": true, "network": true}}),
+                json!({"exec": {"shell": true}}),
+                "network for commands",
+            ),
             (
                 json!({"documents": {"n": "read-write"}}),
                 json!({"documents": {"n": "read"}}),

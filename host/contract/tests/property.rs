@@ -104,7 +104,11 @@ fn manifest() -> impl Strategy<Value = Manifest> {
                         .into_iter()
                         .collect(),
                     http,
-                    exec: exec.map(|(programs, shell)| ExecRule { programs: programs.into_iter().collect(), shell }),
+                    exec: exec.map(|(programs, shell)| ExecRule {
+                        programs: programs.into_iter().collect(),
+                        shell,
+                        network: shell,
+                    }),
                     ..Capabilities::default()
                 },
                 credentials: BTreeMap::from([(

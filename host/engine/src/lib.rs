@@ -14,8 +14,8 @@ mod run;
 mod state;
 
 pub use caisson_gate_exec::{
-    Answer as ApprovalAnswer, Approvals, ExecConfig, ExecSettings, Executor, Programs, Question, Remembered,
-    SettingsError, Through, Unavailable,
+    Answer as ApprovalAnswer, Approvals, ContainersConfig, ExecConfig, ExecSettings, Executor, Programs, Pull,
+    Question, Remembered, SettingsError, Through, Unavailable,
 };
 pub use caisson_gate_files::Workspace;
 pub use caisson_gate_host::{Facts, Input, KeptOutputs, KeptPiece, KeptSummary};

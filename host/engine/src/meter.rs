@@ -99,7 +99,7 @@ impl CpuMeter {
             return Err(OutOfCpu.into());
         }
         if spent < FAST_NANOS {
-            return Ok(UpdateDeadline::Yield(1));
+            return Ok(UpdateDeadline::Continue(1));
         }
         // Given back and asked for again at every tick: the semaphore is first come, first served, so slow calls take turns.
         self.hold(None);

@@ -1,12 +1,14 @@
 //! The data of a store: one context a gate, the table they share, and the limiter.
 
 use crate::meter::{CpuMeter, Limiter};
+use async_trait::async_trait;
 use caisson_gate_ambient::{AmbientCtx, AmbientView, HasAmbient};
-use caisson_gate_exec::{ExecCtx, ExecView, HasExec};
+use caisson_gate_exec::{ExecCtx, ExecView, HasExec, ProgramNetwork};
 use caisson_gate_files::{FilesCtx, FilesView, HasFiles};
 use caisson_gate_host::{HasHost, HostCtx, HostView};
-use caisson_gate_http::{HasHttp, HttpCtx, HttpView};
+use caisson_gate_http::{HasHttp, HttpCtx, HttpView, Proxy};
 use std::sync::Arc;
+use tokio::net::TcpListener;
 use wasmtime::component::ResourceTable;
 
 pub(crate) struct State {
@@ -44,9 +46,25 @@ impl HasExec for State {
         ExecView {
             ctx: &mut self.exec,
             table: &mut self.table,
+            tenant: &self.host.facts.tenant,
             agent: self.host.facts.agent.as_deref(),
             workspace: Box::new(|| Ok(workspace.open_or_create()?.into())),
+            network: Arc::new(Proxied(self.http.proxy())),
         }
+    }
+}
+
+/// Commands reach what the call's own requests would.
+struct Proxied(Proxy);
+
+#[async_trait]
+impl ProgramNetwork for Proxied {
+    fn authority(&self) -> Result<Arc<str>, String> {
+        self.0.authority().map_err(|error| error.to_string())
+    }
+
+    async fn serve(self: Arc<Self>, listener: TcpListener) {
+        self.0.clone().serve(listener).await;
     }
 }
 

@@ -74,7 +74,7 @@ impl Rule {
         }
     }
 
-    /// The smallest change that would allow it; empty where nothing would.
+    /// The smallest change that would allow it, of the settings or, where none of those would, of the request.
     #[must_use]
     pub fn grant(self) -> &'static str {
         match self {
@@ -85,7 +85,16 @@ impl Rule {
                 "the operator adds exactly this address to the HTTP exceptions, as `/32` or `/128`"
             }
             Self::PathAmbiguous => "send the path without the hidden step, or drop `paths` from the rule",
-            _ => "",
+            Self::UrlInvalid => "an absolute URL in its plain form, such as `https://example.com/a`",
+            Self::Scheme => "the same address by `http` or `https`",
+            Self::Userinfo => "the URL without what stands before `@`, and a credential bound to the host",
+            Self::Backslash => "slashes in place of backslashes",
+            Self::ZoneId => "the address without its zone",
+            Self::HostInvalid => "the host's name in letters, digits, dashes and dots, or its address",
+            Self::HostMetadata => {
+                "the service's address in place of its name, which the operator adds to the HTTP exceptions"
+            }
+            Self::Method => "a method other than TRACE and CONNECT",
         }
     }
 }

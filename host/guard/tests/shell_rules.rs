@@ -128,6 +128,29 @@ fn cases_are_decided_as_they_say() {
     assert!(count >= 300, "only {count} cases");
 }
 
+/// Cases in pairs: a command that is denied, and behind it one alike that is allowed.
+#[test]
+fn what_is_denied_has_an_allowed_twin() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/twins");
+    let mut wrong = String::new();
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (faults, lines) = run(&name, &text);
+        wrong.push_str(&faults);
+        count += lines;
+        for (at, line) in text.lines().enumerate() {
+            let expected = if at % 2 == 0 { "\"expect\": \"deny\"" } else { "\"expect\": \"allow\"" };
+            assert!(line.contains(expected), "{name}:{}: a twin is missing: {line}", at + 1);
+        }
+        assert_eq!(lines % 2, 0, "{name}: the last case has no twin");
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+    assert!(count >= 600, "only {count} cases");
+}
+
 /// Cases from elsewhere, in the same form: a file, or a folder with `shell.jsonl`, named by `CAISSON_VECTORS`.
 #[test]
 fn given_cases_are_decided_as_they_say() {

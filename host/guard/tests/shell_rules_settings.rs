@@ -73,6 +73,56 @@ fn an_allowlist_is_of_named_programs() {
     assert_eq!(rule("/usr/bin/ls", &allowlist(&["ls"])), "allowlist.program");
 }
 
+#[test]
+fn every_verdict_that_is_not_an_approval_names_a_change_that_would_allow_it() {
+    let mut always = Setting {
+        registered: BTreeSet::from(["gh".to_owned()]),
+        paths: PathDeny::new("/workspace", &["/app/data"], &[]),
+        ..Setting::default()
+    };
+    let listed = allowlist(&["ls -l", "cat", "sort"]);
+    let long = "a ".repeat(1 << 15);
+    let words = "a ".repeat(5000);
+    let deep = format!("{} ls", "env ".repeat(9));
+    let readable = [
+        ("cat /app/data/x", "shell.path-denied"),
+        ("gh x", "shell.not-granted"),
+        ("$x", "shell.unknown-program"),
+        ("sudo ls", "privilege_escalation.other_user"),
+        (&long, "shell.too-long"),
+        (&words, "shell.too-many-words"),
+        (&deep, "shell.too-deep"),
+        ("ls \0", "shell.nul"),
+        ("ls \u{7}", "shell.control-character"),
+        ("ls\u{200b}", "shell.invisible-character"),
+        ("lѕ", "shell.program-not-ascii"),
+        ("ls )", "shell.syntax"),
+        ("ls '", "shell.unclosed"),
+        ("cat <<$x\n$x\n", "shell.here-document"),
+        ("x='$(ls)'; ((x))", "shell.expansion"),
+        ("alias x=ls", "shell.alias"),
+        ("pwsh -enc x", "shell.encoding"),
+    ];
+    for (text, expected) in readable {
+        let verdict = scan(text, &always);
+        assert_eq!((verdict.rule, verdict.grant.is_empty()), (expected, false), "{text:.40}: {}", verdict.rule);
+    }
+    for (text, expected) in [
+        ("ls; ls", "allowlist.not-plain"),
+        ("rg x", "allowlist.program"),
+        ("ls -a", "allowlist.arguments"),
+        ("sort -o b a", "allowlist.beyond"),
+    ] {
+        let verdict = scan(text, &listed);
+        assert_eq!((verdict.rule, verdict.grant.is_empty()), (expected, false), "{text}");
+    }
+    assert!(!scan("ls", &allowlist(&[])).grant.is_empty());
+    always.ask = Ask::Always;
+    let asked = scan("ls", &always);
+    assert_eq!((asked.rule, asked.grant.is_empty()), ("ask.always", false));
+    assert!(scan("ls -l", &listed).grant.is_empty());
+}
+
 /// Asks, says yes for good, and asks again.
 fn remembered(first: &str, again: &str) -> Decision {
     let mut setting = Setting { approver: true, ask: Ask::Always, ..Setting::default() };
@@ -239,7 +289,10 @@ fn settings() -> Vec<Setting> {
 
 fn is_whole(verdict: &Verdict, text: &str) -> bool {
     let part = verdict.span.of(text);
-    (verdict.decision == Decision::Allow) == verdict.rule.is_empty() && part.starts_with(verdict.excerpt.as_str())
+    let allows = verdict.decision == Decision::Allow;
+    allows == verdict.rule.is_empty()
+        && allows == verdict.grant.is_empty()
+        && part.starts_with(verdict.excerpt.as_str())
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Whether a command line of a registered program may run, and what it is given.
 
-use crate::adapter::{CredentialFile, Injection, Material, Place, Proxied};
+use crate::adapter::{CredentialFile, Injection, Material, Needs, Place, Proxied};
 use crate::keywords::{Let, mask};
 use crate::pattern::{Views, speaks};
 use crate::roster::{Access, Roster, Standing};
@@ -216,8 +216,8 @@ pub struct Launch {
     pub scrub: Vec<Secret>,
     /// Credentials that the proxy puts in for it, and for nothing else.
     pub proxied: Vec<Proxied>,
-    /// Whether it speaks with other machines.
-    pub needs_network: bool,
+    /// What it needs of a network.
+    pub needs: Needs,
     /// How long it may take.
     pub timeout: Duration,
     /// What the audit says of it.
@@ -321,7 +321,7 @@ impl Cleared {
             files,
             scrub,
             proxied,
-            needs_network: access.adapter.needs_network(),
+            needs: access.adapter.needs(),
             timeout: access.timeout,
             injected,
         })

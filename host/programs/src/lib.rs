@@ -24,7 +24,7 @@ mod secret;
 mod try_out;
 mod words;
 
-pub use adapter::{CredentialFile, Place, Proxied, adapters};
+pub use adapter::{CredentialFile, Needs, Place, Proxied, adapters};
 pub use credential::{Credential, CredentialKind, Holder, HostScope, Server};
 pub use decide::{Asked, BASE, Cleared, Decision, Injected, Launch, decide};
 pub use draft::Draft;

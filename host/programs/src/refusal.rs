@@ -1,6 +1,6 @@
 //! Why a command line of a registered program may not run.
 
-use crate::PatternText;
+use crate::{Needs, PatternText};
 use std::fmt;
 
 /// A rule about registered programs.
@@ -60,8 +60,10 @@ pub enum Rule {
     Address,
     /// A statement that its adapter does not let through.
     Statement,
-    /// It speaks with other machines, and commands cannot yet.
+    /// It speaks with other machines, and here commands cannot, or not so.
     NoNetwork,
+    /// Commands run in a container here, whose files are not the operator's.
+    InContainer,
     /// Its file is not where commands see it.
     Missing,
 }
@@ -99,6 +101,7 @@ impl Rule {
             Self::Address => "programs.address",
             Self::Statement => "programs.statement",
             Self::NoNetwork => "programs.no-network",
+            Self::InContainer => "programs.in-container",
             Self::Missing => "programs.missing",
         }
     }
@@ -134,7 +137,8 @@ impl Rule {
             Self::Option => "the option could send the credentials elsewhere or run another program",
             Self::Address => "the address could send the credentials elsewhere or run another program",
             Self::Statement => "the command of the client is not one of those that only look",
-            Self::NoNetwork => "the program speaks with another machine, and commands have no network here",
+            Self::NoNetwork => "the program speaks with another machine, which commands cannot reach here",
+            Self::InContainer => "commands run in a container here, and credentials are given on the host only",
             Self::Missing => "the registered file is not in the part of the system that commands see",
         }
     }
@@ -162,10 +166,23 @@ impl Refusal {
         Self::new(Rule::Unavailable, "try again when the store answers")
     }
 
-    /// Commands have no network, and this one needs it.
+    /// Commands do not have the network that this one needs.
     #[must_use]
-    pub fn no_network(program: &str) -> Self {
-        Self::new(Rule::NoNetwork, "").of(program)
+    pub fn no_network(program: &str, needs: Needs) -> Self {
+        let grant = match needs {
+            // No proxy of commands speaks it.
+            Needs::Other | Needs::Nothing => "",
+            Needs::Http => {
+                "`network = true` under [capabilities.exec] and the host under [capabilities.http], declared and granted"
+            }
+        };
+        Self::new(Rule::NoNetwork, grant).of(program)
+    }
+
+    /// Commands run in a container, where another file may have the program's name.
+    #[must_use]
+    pub fn in_container(program: &str) -> Self {
+        Self::new(Rule::InContainer, "the agent's settings without `sandbox_config`").of(program)
     }
 
     /// The registered file is none that commands see.

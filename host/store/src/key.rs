@@ -116,7 +116,8 @@ impl MasterKey {
     }
 
     /// Names the key without telling anything of it; stored beside what it sealed.
-    pub(crate) fn id(&self) -> String {
+    #[must_use]
+    pub fn id(&self) -> String {
         self.derive("caisson key id").iter().take(6).map(|byte| format!("{byte:02x}")).collect()
     }
 

@@ -15,7 +15,7 @@ use rustix::mount::{
 
 use super::init::INSIDE;
 use super::{At, Fault, Step, sys};
-use crate::plan::{Access, FILES, MAX_FILES, Network, Plan, SYSTEM, WORKSPACE};
+use crate::plan::{AUTHORITIES, Access, FILES, MAX_FILES, Network, Plan, SYSTEM, WORKSPACE};
 
 /// Takes a copy of a mount that is in no namespace yet.
 pub const CLONE: OpenTreeFlags = OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::OPEN_TREE_CLOEXEC);
@@ -32,9 +32,13 @@ const ETC: &[&str] = &[
     "/etc/mime.types",
     "/etc/protocols",
     "/etc/services",
+    "/etc/ssl/openssl.cnf",
+];
+
+/// Whom the machine trusts, which is left out where the plan says whom to trust.
+const CERTIFICATES: &[&str] = &[
     "/etc/ssl/certs",
     "/etc/ssl/cert.pem",
-    "/etc/ssl/openssl.cnf",
     "/etc/pki/tls/certs",
     "/etc/pki/tls/cert.pem",
     "/etc/pki/ca-trust/extracted",
@@ -60,7 +64,8 @@ pub fn build(plan: &Plan, workspace: OwnedFd) -> Result<(), Fault> {
     let root = memory(1 << 20, c"755").at(Step::Root, "make the root")?;
     move_mount(&root, c"", CWD, c"/", MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH).at(Step::Root, "mount the root")?;
     let view = View { root: root.as_fd() };
-    for path in SYSTEM.iter().chain(ETC).map(Path::new) {
+    let certificates = if plan.authorities.is_none() { CERTIFICATES } else { &[] };
+    for path in SYSTEM.iter().chain(ETC).chain(certificates).map(Path::new) {
         view.expose_if_there(path).at(Step::System, path.display())?;
     }
     for path in &plan.system {
@@ -72,7 +77,7 @@ pub fn build(plan: &Plan, workspace: OwnedFd) -> Result<(), Fault> {
     for (target, link) in LINKS {
         view.link(target, Path::new(link)).at(Step::Root, link)?;
     }
-    view.write_etc(plan.network).at(Step::Root, "write /etc")?;
+    view.write_etc(plan).at(Step::Root, "write /etc")?;
     memory(plan.limits.temporary, c"1777").and_then(|tmp| view.mount(&tmp, "tmp")).at(Step::Root, "mount /tmp")?;
     if !plan.files.is_empty() {
         view.write_files(&plan.files).at(Step::Root, "write its files")?;
@@ -235,7 +240,7 @@ impl View<'_> {
     }
 
     /// The files of `/etc` that name people and hosts, with nobody of this machine in them.
-    fn write_etc(&self, network: Network) -> io::Result<()> {
+    fn write_etc(&self, plan: &Plan) -> io::Result<()> {
         let write =
             |place: &str, text: String| std::fs::File::from(self.file(Path::new(place))?).write_all(text.as_bytes());
         write(
@@ -249,7 +254,10 @@ impl View<'_> {
             "etc/nsswitch.conf",
             "passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n".into(),
         )?;
-        match network {
+        if let Some(authorities) = &plan.authorities {
+            write(AUTHORITIES.trim_start_matches('/'), authorities.clone())?;
+        }
+        match plan.network {
             Network::None => Ok(()),
             // No resolver: names are the proxy's to look up.
             Network::Proxy { .. } => write("etc/hosts", "127.0.0.1 localhost sandbox\n".into()),

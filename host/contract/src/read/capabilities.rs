@@ -212,10 +212,11 @@ fn socket(reader: &mut Reader<'_>, item: &Item<'_>) -> Option<SocketRule> {
 
 fn exec(reader: &mut Reader<'_>, item: &Item<'_>) -> Option<ExecRule> {
     let table = section(reader, item, "`programs = [\"git\"]` or `shell = true`")?;
-    reader.known(&table, &["programs", "shell"]);
+    reader.known(&table, &["programs", "shell", "network"]);
     let programs = table.get("programs").map(|item| reader.strings(&item, program)).unwrap_or_default();
-    let shell = table.get("shell").and_then(|item| reader.flag(&item)).unwrap_or_default();
-    Some(ExecRule { programs, shell })
+    let mut flag = |key| table.get(key).and_then(|item| reader.flag(&item)).unwrap_or_default();
+    let (shell, network) = (flag("shell"), flag("network"));
+    Some(ExecRule { programs, shell, network })
 }
 
 fn program(name: &str) -> Result<(), String> {

@@ -104,6 +104,8 @@ pub(crate) struct Place<'a> {
     /// Below the workspace.
     pub(crate) directory: &'a Path,
     pub(crate) workspace: &'a OwnedFd,
+    /// Whether names are looked up in an image, of which nothing is known here.
+    pub(crate) in_image: bool,
 }
 
 /// What a command would run, as far as an approval is bound to it.
@@ -119,6 +121,9 @@ impl Place<'_> {
     /// The file of the system that a name stands for, through links. In its confinement a command sees the same one, since the system is all
     /// that it sees of the host.
     pub(crate) fn resolve(&self, program: &str) -> Option<PathBuf> {
+        if self.in_image {
+            return None;
+        }
         let absolute = || Some(PathBuf::from(program)).filter(|path| path.is_absolute());
         let found = if program.contains('/') { absolute() } else { self.config.look_up(program) };
         self.config.within(&found?)

@@ -9,12 +9,13 @@
 use crate::approvals::{Answer, Approvals, MAX_ASKED, Place, Question, Runs, Unavailable, field};
 use crate::bindings::caisson::host::exec::{Command, Options};
 use crate::bindings::caisson::host::failures::Code;
-use crate::programs::{Launched, Programs, launched};
+use crate::programs::{Ground, Launched, Programs, launched};
 use crate::settings::{ExecSettings, MAX_SECONDS};
 use crate::{ExecCtx, OpenWorkspace};
 use caisson_call::Ledger;
 use caisson_confine::{Access as Workspace, Plan, Program, Stdin, WORKSPACE};
-use caisson_contract::{Access, Capabilities, Effect, LayerSource, Layers, MOUNT};
+use caisson_contract::{Access, Capabilities, Effect, Hosts, HttpRule, LayerSource, Layers, MOUNT};
+use caisson_docker::Sandbox;
 use caisson_guard::shell::{Ask, Decision, Mode, Remember, Seen, Setting, judge, scan, see};
 use caisson_programs::Asked;
 use std::collections::BTreeSet;
@@ -28,6 +29,10 @@ const MAX_SHOWN: usize = 200;
 /// A command that may run. Only [`decide`] makes one.
 pub(crate) struct Allowed {
     pub(crate) plan: Plan,
+    /// Whether it may reach the proxy.
+    pub(crate) network: bool,
+    /// The container it runs in; on the host where there is none.
+    pub(crate) sandbox: Option<Sandbox>,
     pub(crate) input: Vec<u8>,
     pub(crate) timeout: Duration,
     /// The command, escaped and short.
@@ -113,13 +118,16 @@ async fn decided(
         environment.insert(variable.name, variable.value);
     }
     let text = text_of(&command);
+    // Containers have none.
+    let network = settings.sandbox.is_none() && networked(&ctx.layers);
+    let ground = Ground { in_container: settings.sandbox.is_some(), network };
     // What cannot be read is refused by the scanner, which says why.
     let seen = see(&text, setting.dialect).ok();
     let launched = match (ctx.programs.as_deref(), &seen) {
         (Some(programs), Some(seen)) => {
             let input = options.stdin.as_ref().is_some_and(|input| !input.is_empty());
             let asked = Asked { text: &text, seen, input, variables: !variables.is_empty() };
-            registered(ctx, programs, &asked, &mut setting).await?
+            registered(ctx, programs, &asked, ground, &mut setting).await?
         }
         _ => None,
     };
@@ -127,8 +135,14 @@ async fn decided(
     plan.environment = environment;
     plan.directory = directory;
     plan.workspace = access;
-    plan.system.clone_from(&ctx.executor.config.system);
-    plan.limits = ctx.executor.config.limits;
+    match &settings.sandbox {
+        // The system that it sees is the image's.
+        Some(sandbox) => plan.limits = sandbox.limits(),
+        None => {
+            plan.system.clone_from(&ctx.executor.config.system);
+            plan.limits = ctx.executor.config.limits;
+        }
+    }
     if let Some(launched) = &launched {
         launched.fill(&mut plan, &ctx.executor.config);
     }
@@ -137,8 +151,8 @@ async fn decided(
     let most = launched.as_ref().map(Launched::timeout);
     let timeout = timeout(options.timeout_ms, most.unwrap_or(settings.timeout))?;
     let timeout = most.map_or(timeout, |most| timeout.min(most));
-    let input = options.stdin.unwrap_or_default();
-    let allowed = Allowed { plan, input, timeout, shown: shown.to_owned(), launched };
+    let (input, sandbox) = (options.stdin.unwrap_or_default(), settings.sandbox.clone());
+    let allowed = Allowed { plan, network, sandbox, input, timeout, shown: shown.to_owned(), launched };
     match ctx.approvals.as_deref().filter(|_| settings.ask != Ask::Off) {
         None => passed(scanned(&text, seen.as_ref(), &setting))?,
         Some(approvals) => {
@@ -167,6 +181,7 @@ async fn registered(
     ctx: &ExecCtx,
     programs: &dyn Programs,
     asked: &Asked<'_>,
+    ground: Ground,
     setting: &mut Setting,
 ) -> Result<Option<Launched>, Refusal> {
     let roster = programs.roster().await.map_err(|Unavailable| {
@@ -174,7 +189,7 @@ async fn registered(
     })?;
     setting.registered = roster.registered();
     setting.granted = roster.granted();
-    launched(asked, &roster, &ctx.executor.config)
+    launched(asked, &roster, ground, &ctx.executor.config)
 }
 
 /// A command that a person may be asked about.
@@ -190,7 +205,12 @@ struct Asking<'a> {
 
 impl Asking<'_> {
     fn place(&self) -> Place<'_> {
-        Place { config: &self.ctx.executor.config, directory: &self.allowed.plan.directory, workspace: &self.workspace }
+        Place {
+            config: &self.ctx.executor.config,
+            directory: &self.allowed.plan.directory,
+            workspace: &self.workspace,
+            in_image: self.allowed.sandbox.is_some(),
+        }
     }
 
     async fn judged(&self, setting: Setting) -> Result<(), Refusal> {
@@ -259,12 +279,13 @@ impl Asking<'_> {
         };
         let plan = &self.allowed.plan;
         let mut hasher = blake3::Hasher::new();
-        for part in [self.text, &plan.directory.to_string_lossy(), &runs.digest] {
+        let image = self.allowed.sandbox.as_ref().map_or("", Sandbox::image);
+        for part in [self.text, &plan.directory.to_string_lossy(), &runs.digest, image] {
             field(&mut hasher, part.as_bytes());
         }
         let shell = matches!(plan.program, Program::Shell(_));
         let writes = plan.workspace == Workspace::ReadWrite;
-        field(&mut hasher, &[shell.into(), writes.into()]);
+        field(&mut hasher, &[shell.into(), writes.into(), self.allowed.network.into()]);
         field(&mut hasher, &self.allowed.input);
         field(&mut hasher, &self.allowed.timeout.as_nanos().to_le_bytes());
         for assignment in self.variables {
@@ -344,6 +365,15 @@ fn granted(layers: &Layers, command: &Command) -> Result<(), Refusal> {
     };
     let all = layers.all(|layer| allows(&layer.capabilities), || ());
     all.map(drop).map_err(|(source, ())| not_granted(source, command))
+}
+
+/// A network only where every layer gives commands one, and names a host to reach.
+fn networked(layers: &Layers) -> bool {
+    let named = |rule: &HttpRule| matches!(&rule.hosts, Hosts::List(hosts) if !hosts.is_empty());
+    let of = |capabilities: &Capabilities| {
+        capabilities.exec.as_ref().is_some_and(|rule| rule.network) && capabilities.http.iter().any(named)
+    };
+    layers.all(|layer| of(&layer.capabilities).then_some(()).ok_or(()), || ()).is_ok()
 }
 
 fn not_granted(source: LayerSource, command: &Command) -> Refusal {

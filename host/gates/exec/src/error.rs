@@ -5,6 +5,7 @@ use crate::bindings::caisson::host::failures::{Code, Failure};
 use crate::decide::Refusal;
 use caisson_call::{Capability, Denial};
 use caisson_confine::SpawnError;
+use caisson_docker::BoxError;
 
 /// A failure with a sentence and nothing else.
 pub(crate) fn failure(code: Code, message: impl Into<String>) -> Failure {
@@ -37,6 +38,21 @@ pub(crate) fn not_started(error: &SpawnError) -> Failure {
         SpawnError::SetUp { .. } | SpawnError::Stub { .. } => {
             tracing::error!(%error, "a command cannot be confined");
             unconfined()
+        }
+    }
+}
+
+/// What did not start in a container, likewise.
+pub(crate) fn not_boxed(error: &BoxError) -> Failure {
+    match error {
+        BoxError::Plan(_) => failure(Code::Invalid, error.to_string()),
+        BoxError::Program { .. } | BoxError::Directory { .. } => failure(Code::NotFound, error.to_string()),
+        // Whoever named the image can name another one.
+        BoxError::NoImage { .. } | BoxError::Full { .. } => failure(Code::Unavailable, error.to_string()),
+        _ => {
+            tracing::error!(%error, "a command cannot run in its container");
+            let why = "commands are to run in a container here, and none can be had now; the operator finds why in the gateway's log";
+            failure(Code::Unavailable, why)
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What runs commands: one for a gateway.
 
 use caisson_confine::{Confiner, Demand, HostId, Limits, SYSTEM, Stub, find_stub};
+use caisson_docker::{Config as ContainersConfig, Containers};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
@@ -24,6 +25,8 @@ pub struct ExecConfig {
     pub host: HostId,
     /// What one command may spend.
     pub limits: Limits,
+    /// The engine of containers; without one, a command that is to run in a container does not run.
+    pub containers: Option<ContainersConfig>,
 }
 
 impl ExecConfig {
@@ -46,6 +49,7 @@ impl ExecConfig {
             demand: Demand::default(),
             host: HostId::default(),
             limits: Limits::default(),
+            containers: None,
         }
     }
 }
@@ -71,13 +75,33 @@ impl ExecConfig {
 pub struct Executor {
     pub(crate) config: ExecConfig,
     confiner: OnceCell<Confiner>,
+    pub(crate) containers: Option<Containers>,
 }
 
 impl Executor {
     /// Nothing is asked or started yet.
     #[must_use]
     pub fn new(config: ExecConfig) -> Self {
-        Self { config, confiner: OnceCell::new() }
+        let containers = config.containers.clone().map(Containers::new);
+        Self { config, confiner: OnceCell::new(), containers }
+    }
+
+    /// Takes away the containers that an earlier run of this gateway left.
+    ///
+    /// # Errors
+    /// Where no engine answers, or there is none.
+    pub async fn open_containers(&self) -> Result<(), String> {
+        match &self.containers {
+            Some(containers) => containers.open().await.map_err(|error| error.to_string()),
+            None => Err("no engine of containers is set; name its socket with `--docker-socket`".into()),
+        }
+    }
+
+    /// Ends every container and what runs in it.
+    pub async fn close(&self) {
+        if let Some(containers) = &self.containers {
+            containers.close().await;
+        }
     }
 
     /// Where commands find a program of a name; nothing where there is none in the part of the system that they see.

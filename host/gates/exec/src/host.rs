@@ -1,15 +1,20 @@
 //! The WIT implementation: decide, confine, run.
 
-use crate::ExecView;
 use crate::bindings::caisson::host::exec::{Captured, Command, Event, Finished, Host, HostProcess, Options};
 use crate::bindings::caisson::host::failures::{self, Code, Failure};
 use crate::decide::{Allowed, decide};
-use crate::error::{failure, not_started, refuse, unconfined};
+use crate::error::{failure, not_boxed, not_started, refuse, unconfined};
+use crate::network::open;
 use crate::process::{MAX_EVENT, Process, ending};
+use crate::{ExecView, Executor};
 use caisson_call::{Budget, Ledger, Outside};
-use caisson_confine::{Output, Running, Through};
-use std::os::fd::AsFd;
+use caisson_confine::{Output, Plan, Running, Through};
+use caisson_docker::{Key, Sandbox};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::task::AbortOnDropHandle;
 use wasmtime::component::Resource;
 
 /// Host memory of a running command: its pipes and the task that watches it.
@@ -26,12 +31,14 @@ struct Started {
     outside: Outside,
     /// What its output goes through, where it has credentials.
     through: Option<[Box<dyn Through>; 2]>,
+    /// Serves its connections until this is dropped.
+    proxy: Option<AbortOnDropHandle<()>>,
 }
 
 impl ExecView<'_> {
     async fn start(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Started, Failure>> {
         let ctx = &*self.ctx;
-        let Allowed { plan, input, timeout, shown, launched } =
+        let Allowed { mut plan, network, sandbox, input, timeout, shown, launched } =
             match decide(ctx, self.agent, &self.workspace, command, options).await {
                 Ok(allowed) => allowed,
                 Err(refusal) => return Ok(Err(refuse(ctx, refusal))),
@@ -47,13 +54,6 @@ impl ExecView<'_> {
             _ => None,
         };
         let outside = Ledger::outside(&ctx.ledger);
-        let confiner = match ctx.executor.confiner().await {
-            Ok(confiner) => confiner,
-            Err(lacking) => {
-                tracing::error!(lacking, "commands cannot be confined");
-                return Ok(Err(unconfined()));
-            }
-        };
         let workspace = match (self.workspace)() {
             Ok(workspace) => workspace,
             Err(error) => {
@@ -61,21 +61,60 @@ impl ExecView<'_> {
                 return Ok(Err(failure(Code::Unavailable, "the workspace cannot be opened; try again later")));
             }
         };
-        match confiner.spawn(plan, workspace.as_fd()).await {
-            Ok(running) => Ok(Ok(Started { running, input, timeout, outside, through })),
-            Err(error) => Ok(Err(not_started(&error))),
+        if network && let Err(error) = open(&mut plan, &*self.network) {
+            tracing::error!(error, "commands have no proxy");
+            return Ok(Err(failure(Code::Unavailable, "the proxy of commands cannot be started; try again later")));
         }
+        let spawned = match sandbox {
+            Some(sandbox) => {
+                let key = Key { tenant: self.tenant.to_owned(), scope: self.agent.unwrap_or_default().to_owned() };
+                in_container(&ctx.executor, &key, &sandbox, plan, workspace.as_fd()).await
+            }
+            None => confined(&ctx.executor, plan, workspace.as_fd()).await,
+        };
+        let mut running = match spawned {
+            Ok(running) => running,
+            Err(failure) => return Ok(Err(failure)),
+        };
+        let proxy = running.take_proxy().and_then(|listener| TcpListener::from_std(listener).ok());
+        let proxy =
+            proxy.map(|listener| AbortOnDropHandle::new(tokio::spawn(Arc::clone(&self.network).serve(listener))));
+        Ok(Ok(Started { running, input, timeout, outside, proxy, through }))
     }
+}
+
+async fn confined(executor: &Executor, plan: Plan, workspace: BorrowedFd<'_>) -> Result<Running, Failure> {
+    let confiner = executor.confiner().await.map_err(|lacking| {
+        tracing::error!(lacking, "commands cannot be confined");
+        unconfined()
+    })?;
+    confiner.spawn(plan, workspace).await.map_err(|error| not_started(&error))
+}
+
+/// A command that is to run in a container runs there or not at all.
+async fn in_container(
+    executor: &Executor,
+    key: &Key,
+    sandbox: &Sandbox,
+    plan: Plan,
+    workspace: BorrowedFd<'_>,
+) -> Result<Running, Failure> {
+    let Some(containers) = &executor.containers else {
+        let why =
+            "commands are to run in a container here, and the operator has set no engine for them (`--docker-socket`)";
+        return Err(failure(Code::Unavailable, why));
+    };
+    containers.spawn(key, sandbox, plan, workspace).await.map_err(|error| not_boxed(&error))
 }
 
 impl Host for ExecView<'_> {
     async fn run(&mut self, command: Command, options: Options) -> wasmtime::Result<Result<Finished, Failure>> {
-        let Started { running, input, timeout, outside, through } = match self.start(command, options).await? {
+        let Started { running, input, timeout, outside, proxy, through } = match self.start(command, options).await? {
             Ok(started) => started,
             Err(failure) => return Ok(Err(failure)),
         };
         let done = running.capture_through(input, timeout, through).await;
-        drop(outside);
+        drop((outside, proxy));
         let bytes = kept(&done.stdout) + kept(&done.stderr);
         self.ctx.ledger.charge(Budget::HostMemory, bytes)?;
         let finished =
@@ -105,13 +144,13 @@ impl HostProcess for ExecView<'_> {
         let has_input = options.stdin.is_some();
         // Input comes in pieces unless all of it was given; an empty one holds the pipe open for them.
         let options = Options { stdin: Some(options.stdin.unwrap_or_default()), ..options };
-        let Started { running, input, timeout, outside, through } =
+        let Started { running, input, timeout, outside, proxy, through } =
             match ExecView::start(self, command, options).await? {
                 Ok(started) => started,
                 Err(failure) => return Ok(Err(failure)),
             };
         self.ctx.ledger.charge(Budget::HostMemory, PROCESS_BYTES)?;
-        let mut process = Process::new(running, timeout, outside, through);
+        let mut process = Process::new(running, timeout, outside, proxy, through);
         if has_input {
             process.feed(input);
         }

@@ -9,6 +9,7 @@ mod decide;
 mod error;
 mod executor;
 mod host;
+mod network;
 mod process;
 mod programs;
 mod settings;
@@ -30,7 +31,9 @@ pub mod bindings {
 
 pub use approvals::{Answer, Approvals, Question, Remembered, Unavailable};
 pub use caisson_confine::Through;
+pub use caisson_docker::{Config as ContainersConfig, Pull};
 pub use executor::{ExecConfig, Executor};
+pub use network::ProgramNetwork;
 pub use programs::Programs;
 pub use settings::{ExecSettings, SettingsError};
 
@@ -66,10 +69,14 @@ pub struct ExecView<'a> {
     pub ctx: &'a mut ExecCtx,
     /// Resources of the call.
     pub table: &'a mut ResourceTable,
+    /// The tenant.
+    pub tenant: &'a str,
     /// The agent, whose own switches win over those of all.
     pub agent: Option<&'a str>,
     /// Where commands run.
     pub workspace: OpenWorkspace<'a>,
+    /// What answers the connections of commands that are granted a network.
+    pub network: Arc<dyn ProgramNetwork>,
 }
 
 /// Implemented by the store's data.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 /// Most bytes of one event.
 pub(crate) const MAX_EVENT: u32 = 64 << 10;
@@ -21,6 +22,8 @@ pub struct Process {
     stderr: Source,
     /// Owns the command and ends it at its deadline, whether or not the guest asks.
     watch: JoinHandle<caisson_confine::Ending>,
+    /// Serves its connections.
+    _proxy: Option<AbortOnDropHandle<()>>,
     /// Until its end was told.
     outside: Option<Outside>,
 }
@@ -30,6 +33,7 @@ impl Process {
         mut running: Running,
         timeout: Duration,
         outside: Outside,
+        proxy: Option<AbortOnDropHandle<()>>,
         through: Option<[Box<dyn Through>; 2]>,
     ) -> Self {
         let (through_out, through_err) = through.map_or((None, None), |[out, err]| (Some(out), Some(err)));
@@ -37,7 +41,7 @@ impl Process {
         let stdout = Source { pipe: running.take_stdout(), through: through_out, ready: Vec::new() };
         let stderr = Source { pipe: running.take_stderr(), through: through_err, ready: Vec::new() };
         let watch = tokio::spawn(async move { running.finish(timeout).await });
-        Self { stdin, stdout, stderr, watch, outside: Some(outside) }
+        Self { stdin, stdout, stderr, watch, _proxy: proxy, outside: Some(outside) }
     }
 
     /// Gives the command all of its input, and then the end of it, while the guest goes on.

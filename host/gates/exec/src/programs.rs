@@ -1,11 +1,16 @@
 //! Programs that run with credentials: what of a command is started in place of a shell, and with what.
 
+#![expect(
+    clippy::result_large_err,
+    reason = "a refusal is made once for a refused command and handed on at once; boxing it would cost more than moving it"
+)]
+
 use crate::approvals::{Unavailable, field};
 use crate::decide::{Refusal, denied_by};
 use crate::executor::ExecConfig;
 use async_trait::async_trait;
 use caisson_confine::{FILES, Plan, Program, Through};
-use caisson_programs::{Asked, Decision, Launch, Place, Roster, Secret, decide};
+use caisson_programs::{Asked, Decision, Launch, Needs, Place, Roster, Secret, decide};
 use std::path::{Path, PathBuf};
 
 /// The registered programs, for the principal of one call.
@@ -29,21 +34,42 @@ pub(crate) struct Launched {
     file: PathBuf,
 }
 
+/// Where the command would run.
+#[derive(Clone, Copy)]
+pub(crate) struct Ground {
+    /// Whether in a container, whose files are an image's and not the operator's.
+    pub(crate) in_container: bool,
+    /// Whether it may reach the proxy.
+    pub(crate) network: bool,
+}
+
 /// What is to be started with credentials, if the command is for that; nothing for one that has nothing to do with them.
-pub(crate) fn launched(asked: &Asked<'_>, roster: &Roster, config: &ExecConfig) -> Result<Option<Launched>, Refusal> {
+pub(crate) fn launched(
+    asked: &Asked<'_>,
+    roster: &Roster,
+    ground: Ground,
+    config: &ExecConfig,
+) -> Result<Option<Launched>, Refusal> {
     let cleared = match decide(asked, roster) {
         Decision::Elsewhere => return Ok(None),
         Decision::Refused(refusal) => return Err(denied_by(*refusal)),
         Decision::Run(cleared) => cleared,
     };
     let name = cleared.name().to_owned();
+    if ground.in_container {
+        return Err(denied_by(caisson_programs::Refusal::in_container(&name)));
+    }
     let file = config.within(Path::new(cleared.path()));
     let file = file.ok_or_else(|| denied_by(caisson_programs::Refusal::missing(&name, cleared.path())))?;
     let place = Place::new(FILES, None).map_err(|why| Refusal::denied("exec.unavailable", why, ""))?;
     let launch = cleared.prepare(&place).map_err(denied_by)?;
-    if launch.needs_network {
-        // Without the children's proxy; with it, the place names its address.
-        return Err(denied_by(caisson_programs::Refusal::no_network(&name)));
+    let reaches = match launch.needs {
+        Needs::Nothing => true,
+        Needs::Http => ground.network,
+        Needs::Other => false,
+    };
+    if !reaches {
+        return Err(denied_by(caisson_programs::Refusal::no_network(&name, launch.needs)));
     }
     Ok(Some(Launched { launch, file }))
 }

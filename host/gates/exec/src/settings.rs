@@ -1,5 +1,6 @@
 //! What a tenant's settings say about commands: `timeout_seconds` and the object `exec`.
 
+use caisson_docker::Sandbox;
 use caisson_guard::shell::{Allowlist, Ask, Mode, PathDeny, Setting, Switches};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -32,6 +33,8 @@ pub struct ExecSettings {
     pub(crate) mode: Mode,
     pub(crate) ask: Ask,
     pub(crate) timeout: Duration,
+    /// The container that commands run in; on the host, confined, where there is none.
+    pub(crate) sandbox: Option<Sandbox>,
 }
 
 impl Default for ExecSettings {
@@ -42,15 +45,16 @@ impl Default for ExecSettings {
             mode: Mode::DenyGroups,
             ask: Ask::Off,
             timeout: Duration::from_secs(DEFAULT_SECONDS),
+            sandbox: None,
         }
     }
 }
 
 /// Keys of the object `exec`.
-const KEYS: [&str; 5] = ["mode", "programs", "deny_groups", "ask", "agents"];
+const KEYS: [&str; 6] = ["mode", "programs", "deny_groups", "ask", "sandbox_config", "agents"];
 
 /// Keys of one entry of `exec.agents`.
-const AGENT_KEYS: [&str; 2] = ["deny_groups", "ask"];
+const AGENT_KEYS: [&str; 3] = ["deny_groups", "ask", "sandbox_config"];
 
 impl ExecSettings {
     /// Reads settings as they are used: a timeout that is out of range is brought into it, everything else must be right.
@@ -60,10 +64,15 @@ impl ExecSettings {
     pub fn read(text: &str, agent: Option<&str>) -> Result<Self, SettingsError> {
         let value: Value = serde_json::from_str(text).map_err(|error| fault("settings", error.to_string()))?;
         let seconds = value.get("timeout_seconds").and_then(Value::as_i64).filter(|seconds| *seconds > 0);
-        let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok()).unwrap_or(DEFAULT_SECONDS);
+        let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok());
         let exec = object(value.get("exec"), "exec")?;
         known(&exec, &KEYS, "exec")?;
         let (at, own) = own(&exec, agent)?;
+        let sandbox = match sandbox(&own, &at)? {
+            Some(own) => Some(own),
+            None => sandbox(&exec, "exec")?,
+        };
+        let otherwise = || sandbox.as_ref().map_or(DEFAULT_SECONDS, |sandbox| sandbox.timeout().as_secs());
         Ok(Self {
             switches: switches(&exec, &own, &at)?,
             mode: mode(&exec)?,
@@ -71,7 +80,8 @@ impl ExecSettings {
                 Some(own) => own,
                 None => ask(&exec, "exec")?.unwrap_or_default(),
             },
-            timeout: Duration::from_secs(seconds.min(MAX_SECONDS)),
+            timeout: Duration::from_secs(seconds.unwrap_or_else(otherwise).min(MAX_SECONDS)),
+            sandbox,
         })
     }
 
@@ -186,6 +196,13 @@ fn ask(map: &Map<String, Value>, at: &str) -> Result<Option<Ask>, SettingsError>
     }
 }
 
+/// A container, whole: what is set for an agent takes the place of what is set for all.
+fn sandbox(map: &Map<String, Value>, at: &str) -> Result<Option<Sandbox>, SettingsError> {
+    let Some(value) = map.get("sandbox_config") else { return Ok(None) };
+    let sandbox = serde_json::from_value(value.clone());
+    sandbox.map(Some).map_err(|error| fault(format!("{at}.sandbox_config"), error.to_string()))
+}
+
 fn mode(exec: &Map<String, Value>) -> Result<Mode, SettingsError> {
     let programs = match exec.get("programs") {
         None => None,
@@ -232,6 +249,12 @@ mod tests {
             (json!({ "exec": { "mode": "allow" } }), "`exec.mode`"),
             (json!({ "exec": { "ask": "never" } }), "`exec.ask`: `off`, `on-miss` or `always`"),
             (json!({ "exec": { "ask": false } }), "`exec.ask`"),
+            (json!({ "exec": { "sandbox_config": null } }), "`exec.sandbox_config`"),
+            (json!({ "exec": { "sandbox_config": { "image": "a", "network": "host" } } }), "unknown field `network`"),
+            (
+                json!({ "exec": { "agents": { "a": { "sandbox_config": {} } } } }),
+                "`exec.agents.a.sandbox_config`: missing",
+            ),
             (json!({ "exec": { "agents": { "a": { "ask": "sometimes" } } } }), "`exec.agents.a.ask`"),
             (json!({ "exec": { "programs": ["git"] } }), "\"mode\": \"allowlist\""),
             (json!({ "exec": { "mode": "allowlist", "programs": ["$x"] } }), "no entry of an allowlist"),
@@ -262,6 +285,21 @@ mod tests {
         let builder = ExecSettings::read(&text, Some("builder")).unwrap();
         assert!(builder.switches.denies(Group::EnvDump) && !builder.switches.denies(Group::PackageInstall));
         assert_eq!(builder.timeout, Duration::from_secs(5));
+    }
+
+    #[test]
+    fn an_agents_own_container_takes_the_place_of_the_one_for_all() {
+        assert_eq!(ExecSettings::read("{}", None).unwrap().sandbox, None);
+        let own = json!({ "b": { "sandbox_config": { "image": "own", "timeout_sec": 20 } }, "c": {} });
+        let value = json!({ "exec": { "sandbox_config": { "image": "all", "memory_mb": 64 }, "agents": own } });
+        for (agent, image, seconds) in [(None, "all", 300), (Some("b"), "own", 20), (Some("c"), "all", 300)] {
+            let read = ExecSettings::read(&value.to_string(), agent).unwrap();
+            assert_eq!(read.sandbox.as_ref().map(Sandbox::image), Some(image), "{agent:?}");
+            assert_eq!(read.timeout.as_secs(), seconds, "{agent:?}");
+        }
+        let mut set = value;
+        set["timeout_seconds"] = json!(7);
+        assert_eq!(ExecSettings::read(&set.to_string(), Some("b")).unwrap().timeout.as_secs(), 7);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The way out, one for the whole gateway: names to addresses, addresses to connections.
 
+use crate::authority::{Authority, CannotCertify};
 use crate::error::{Failure, connecting, handshaking};
 use caisson_guard::{Exceptions, Host, Own, Refusal, Rule, Scheme, Target};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -9,7 +10,7 @@ use rustls::pki_types::{CertificateDer, ServerName};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -81,6 +82,8 @@ pub struct Egress {
     own: Own,
     tls: tokio_rustls::TlsConnector,
     lookups: Arc<Semaphore>,
+    /// Made when the first command is granted a network.
+    authority: OnceLock<Result<Authority, Arc<CannotCertify>>>,
 }
 
 /// One connection, ready to send.
@@ -125,8 +128,14 @@ impl Egress {
             own: Own::new(config.own_addresses.clone()),
             tls: tokio_rustls::TlsConnector::from(Arc::new(tls)),
             lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)),
+            authority: OnceLock::new(),
             config,
         })
+    }
+
+    /// Whom programs trust that speak TLS through the proxy.
+    pub(crate) fn authority(&self) -> Result<&Authority, Arc<CannotCertify>> {
+        self.authority.get_or_init(|| Authority::new().map_err(Arc::new)).as_ref().map_err(Arc::clone)
     }
 
     pub(crate) fn config(&self) -> &EgressConfig {

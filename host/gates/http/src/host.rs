@@ -36,17 +36,35 @@ const MAX_WRITE: usize = 64 * 1024;
 type Later<T> = Box<dyn Future<Output = Result<T, Error>> + Send>;
 
 /// A response, and what has to live as long as its body.
-type Answer = (Response<WasiBody>, Later<()>);
+pub(crate) type Answer = (Response<WasiBody>, Later<()>);
 
 /// What the gate knows of the call.
 pub(crate) struct Hooks(Arc<CallState>);
 
-struct CallState {
+/// State of one call that a request needs.
+pub(crate) struct CallState {
     layers: Layers,
     ledger: Arc<Ledger>,
-    egress: Arc<Egress>,
+    pub(crate) egress: Arc<Egress>,
     secrets: Arc<[InjectedSecret]>,
     deadline: Instant,
+}
+
+/// Longest that a program may run, and so the last moment at which its requests end.
+const PROGRAM: Duration = Duration::from_secs(3_600);
+
+/// Why a request was not answered.
+pub(crate) enum NotSent {
+    /// A rule refused it.
+    Denied(Denial),
+    /// Anything else.
+    Failed(Error),
+}
+
+impl From<Error> for NotSent {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
 }
 
 impl Hooks {
@@ -61,10 +79,22 @@ impl Hooks {
         let deadline = now.checked_add(ledger.limits().wall).unwrap_or(now + Duration::from_secs(86_400));
         Self(Arc::new(CallState { layers, ledger, egress, secrets, deadline }))
     }
+
+    /// The same for the programs of the call: its clock stands still while they run.
+    pub(crate) fn for_programs(&self) -> Arc<CallState> {
+        let CallState { layers, ledger, egress, secrets, .. } = &*self.0;
+        Arc::new(CallState {
+            layers: layers.clone(),
+            ledger: Arc::clone(ledger),
+            egress: Arc::clone(egress),
+            secrets: Arc::clone(secrets),
+            deadline: Instant::now() + PROGRAM,
+        })
+    }
 }
 
 /// Headers about the connection, which is the gate's business, and those that would turn a request into another one.
-fn is_forbidden(name: &HeaderName) -> bool {
+pub(crate) fn is_forbidden(name: &HeaderName) -> bool {
     DEFAULT_FORBIDDEN_HEADERS.contains(name)
         || [TE, TRAILER, EXPECT].contains(name)
         || name.as_str().starts_with("proxy-")
@@ -97,26 +127,31 @@ impl WasiHttpHooks for Hooks {
         let call = Arc::clone(&self.0);
         Box::new(async move {
             let left = call.deadline.saturating_duration_since(Instant::now());
-            timeout(left, call.send(request, options.unwrap_or_default()))
-                .await
-                .map_err(|_| Error::HttpResponseTimeout)?
+            let sent = timeout(left, call.send(request, options.unwrap_or_default())).await;
+            sent.map_err(|_| Error::HttpResponseTimeout)?.map_err(|not| match not {
+                NotSent::Failed(error) => error,
+                NotSent::Denied(denial) => {
+                    call.note(denial);
+                    Error::HttpRequestDenied
+                }
+            })
         })
     }
 }
 
 impl CallState {
-    async fn send(&self, request: Request<WasiBody>, options: RequestOptions) -> Result<Answer, Error> {
+    pub(crate) async fn send(&self, request: Request<WasiBody>, options: RequestOptions) -> Result<Answer, NotSent> {
         let (mut parts, body) = request.into_parts();
         let (method, url) = (parts.method.as_str().to_owned(), parts.uri.to_string());
         let Allowed { target, credentials } =
             decide(&method, &url, Some(&self.layers), self.egress.exceptions(), self.egress.own())
-                .map_err(|denial| self.refuse(denial))?;
+                .map_err(NotSent::Denied)?;
         // Charged before the look-up: asking for a name is already something that a server sees.
         self.ledger.charge(Budget::HttpRequests, 1).map_err(|_| Error::ConnectionLimitReached)?;
         let held = Held::take(&self.ledger, CONNECTION_MEMORY)?;
         let by_rule = |failure| match failure {
-            Failure::Refused(refusal) => self.refuse(refused(&method, &url, &refusal)),
-            Failure::Failed(error) => error,
+            Failure::Refused(refusal) => NotSent::Denied(refused(&method, &url, &refusal)),
+            Failure::Failed(error) => NotSent::Failed(error),
         };
         let addresses = self.egress.resolve(&target).await.map_err(by_rule)?;
 
@@ -143,10 +178,10 @@ impl CallState {
         Ok((self.receive(response, needles, between, held)?, keep(driver)))
     }
 
-    fn refuse(&self, denial: Denial) -> Error {
+    /// Puts a refusal on the call's account.
+    pub(crate) fn note(&self, denial: Denial) {
         tracing::debug!(rule = denial.rule, subject = denial.subject, "an http request was refused");
         self.ledger.refuse(denial);
-        Error::HttpRequestDenied
     }
 
     /// Puts in every credential that goes to the target, and makes ready to find them in the response.
@@ -157,13 +192,13 @@ impl CallState {
         named: &std::collections::BTreeSet<String>,
         method: &str,
         url: &str,
-    ) -> Result<Option<Arc<Needles>>, Error> {
+    ) -> Result<Option<Arc<Needles>>, NotSent> {
         let going: Vec<&InjectedSecret> = self.secrets.iter().filter(|secret| secret.goes_to(target, named)).collect();
         if going.is_empty() {
             return Ok(None);
         }
         let unusable = || {
-            self.refuse(Denial {
+            NotSent::Denied(Denial {
                 capability: Capability::Http,
                 rule: "http.credential-unusable".into(),
                 subject: crate::decide::subject(method, url),

@@ -4,6 +4,7 @@
 //! May depend on: `caisson-call`, `caisson-contract`, `caisson-guard`, wasmtime, wasmtime-wasi-http, hyper, rustls. Must not
 //! know: files, SQL, other gates, doors.
 
+mod authority;
 mod body;
 mod decide;
 mod decode;
@@ -12,11 +13,13 @@ mod error;
 mod explain;
 mod host;
 mod inject;
+mod proxy;
 mod redact;
 
 pub use egress::{Egress, EgressConfig, EgressError};
 pub use explain::{Decision, Explanation};
 pub use inject::InjectedSecret;
+pub use proxy::{NoProxy, Proxy};
 
 use caisson_call::Ledger;
 use caisson_contract::Layers;
@@ -43,6 +46,12 @@ impl HttpCtx {
         let mut wasi = WasiHttpCtx::new();
         wasi.set_field_size_limit(MAX_FIELDS);
         Self { wasi, hooks: Hooks::new(layers, ledger, egress, secrets) }
+    }
+
+    /// The way out for the programs that this call runs, which have deadlines of their own.
+    #[must_use]
+    pub fn proxy(&self) -> Proxy {
+        Proxy(self.hooks.for_programs())
     }
 
     /// The way out, for requests that the host itself makes under a call's rules, and for tests.

@@ -82,6 +82,24 @@ impl Fault {
             Self::Encoding => "encoded code cannot be read; write it in plain text",
         }
     }
+
+    /// The smallest change of the command that would allow it: no setting makes the scanner read what it cannot.
+    #[must_use]
+    pub fn grant(self) -> &'static str {
+        match self {
+            Self::TooLong | Self::TooManyWords => "the commands in a script file of the workspace, run by its name",
+            Self::TooDeep => "the inner command on its own, without what is wrapped around it",
+            Self::Nul | Self::Control | Self::Invisible => "the command without this character",
+            Self::ProgramNotAscii => "the program's name in ASCII letters",
+            Self::Syntax => "a command that `sh -n` and `bash -n` both accept",
+            Self::Unclosed => "what was opened here closed before the command ends",
+            Self::Ambiguous => "this part in quotes, or as a command of its own",
+            Self::HereDocument => "a plain word as the end of the here-document, alone on its last line",
+            Self::Expansion => "the value itself in place of the expansion",
+            Self::Alias => "the program by its own name in place of the alias",
+            Self::Encoding => "the code in plain text",
+        }
+    }
 }
 
 /// A text that was not read.

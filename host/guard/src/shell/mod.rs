@@ -9,6 +9,7 @@ mod rules;
 mod seen;
 mod switches;
 mod syntax;
+mod variables;
 mod verdict;
 mod words;
 

@@ -482,7 +482,7 @@ pub struct Use {
     pub span: Span,
 }
 
-/// A parameter expansion.
+/// A parameter expansion, or the name that a loop sets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
     /// The name: `HOME`, `1`, `@`.
@@ -490,7 +490,7 @@ pub struct Parameter {
     /// Whether it is `${!name…}`: the value names another variable, or variables are listed. An array's keys (`${!name[@]}`)
     /// are no such thing.
     pub indirect: bool,
-    /// The operator as written, without its operand: ``, `:-`, `@P`, `//`, `#`.
+    /// The operator as written, without its operand: ``, `:-`, `@P`, `//`, `#`; `in` for a name that a loop sets.
     pub operator: String,
     /// Where it stands.
     pub span: Span,
@@ -514,7 +514,7 @@ pub struct Seen {
     pub invocations: Vec<Invocation>,
     /// What was used beside plain words.
     pub uses: Vec<Use>,
-    /// Every parameter expansion.
+    /// Every parameter expansion, and the names that loops set.
     pub parameters: Vec<Parameter>,
     /// How much work it was: bytes looked at and nodes made. Grows with the length of the text and no faster.
     pub steps: usize,

@@ -45,7 +45,8 @@ pub struct Verdict {
     pub excerpt: String,
     /// What the rule says, and what to do instead; empty for what is allowed.
     pub sentence: &'static str,
-    /// The smallest change of settings that would allow it; empty where none would.
+    /// The smallest change that would allow it, of the settings or, where none of those would, of the command; empty for what
+    /// is allowed.
     pub grant: String,
     /// What an approval for good would be remembered by; empty where it can only be given once, or is not asked for.
     pub remember: Vec<Remember>,
@@ -119,12 +120,12 @@ struct Reason {
 }
 
 impl Reason {
-    fn always(rule: &'static str, sentence: &'static str, span: Span) -> Self {
-        Self { rule, group: None, sentence, grant: String::new(), span }
+    fn always(rule: &'static str, sentence: &'static str, grant: &str, span: Span) -> Self {
+        Self { rule, group: None, sentence, grant: grant.to_owned(), span }
     }
 
     fn unparsed(fault: Unparsed) -> Self {
-        Self::always(fault.fault.id(), fault.fault.sentence(), fault.span)
+        Self::always(fault.fault.id(), fault.fault.sentence(), fault.fault.grant(), fault.span)
     }
 
     fn of(rule: &Rule, span: Span) -> Self {
@@ -212,16 +213,19 @@ fn always(setting: &Setting, look: &Look<'_>) -> Option<Reason> {
         let sentence =
             "the program runs with credentials, and only where they were granted; ask the operator for the grant";
         let grant = format!("`{name}` granted to this agent by the tenant");
-        return Some(Reason { grant, ..Reason::always("shell.not-granted", sentence, span) });
+        return Some(Reason::always("shell.not-granted", sentence, &grant, span));
     }
     if let Some(span) = modes::check_paths(&setting.paths, look, look.folders) {
         let sentence = "the path belongs to the gateway; no command may name it";
-        return Some(Reason::always("shell.path-denied", sentence, span));
+        let grant =
+            "the path exempted from those that the operator denies to commands, or a command that does not name it";
+        return Some(Reason::always("shell.path-denied", sentence, grant, span));
     }
     // A name with a dash in front is an option of a wrapper that was not understood, so what it wraps is not known either.
     if look.one.unknown_program() || look.name.starts_with('-') {
         let sentence = "the name of the program is not known before the command runs; write it out";
-        return Some(Reason::always("shell.unknown-program", sentence, look.program()));
+        let grant = "the name of the program in plain text where the command starts it";
+        return Some(Reason::always("shell.unknown-program", sentence, grant, look.program()));
     }
     None
 }
@@ -275,7 +279,8 @@ fn by_mode(text: &str, seen: &Seen, setting: &Setting) -> Verdict {
     if setting.ask == Ask::Always {
         let whole = Span::new(0, text.len());
         let sentence = "every command of this agent is asked for";
-        return ask(text, seen, setting, Reason::always("ask.always", sentence, whole));
+        let grant = "an approval by a person";
+        return ask(text, seen, setting, Reason::always("ask.always", sentence, grant, whole));
     }
     Verdict::allow()
 }
@@ -289,7 +294,7 @@ fn missed(miss: modes::Miss) -> Reason {
         Miss::NotPlain(span) => (
             "allowlist.not-plain",
             "only one plain command is allowed here: no chaining, pipes, substitutions, expansions or redirections; run the commands one by one",
-            "",
+            "each program called on its own with plain words, or the mode `deny-groups` in the settings of the plugin",
             span,
         ),
         Miss::Program(span) => (
@@ -311,5 +316,5 @@ fn missed(miss: modes::Miss) -> Reason {
             span,
         ),
     };
-    Reason { grant: grant.to_owned(), ..Reason::always(rule, sentence, span) }
+    Reason::always(rule, sentence, grant, span)
 }

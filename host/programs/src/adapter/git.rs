@@ -5,7 +5,7 @@
 //! configuration is the agent's, so what of it names a program is overruled as far as git lets it be: filters cannot be, which
 //! is why a token outside of the proxy needs the operator's word.
 
-use super::{Adapter, Injection, Material, Proxied, missing};
+use super::{Adapter, Injection, Material, Needs, Proxied, missing};
 use crate::{CredentialKind, HostScope, Refusal, Rule, Secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -76,8 +76,8 @@ impl Adapter for Git {
         }
     }
 
-    fn needs_network(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs::Http
     }
 
     fn check(&self, arguments: &[&str], credentials: &[CredentialKind]) -> Result<(), Refusal> {

@@ -30,9 +30,9 @@ pub(crate) trait Adapter: Sync + std::fmt::Debug {
         true
     }
 
-    /// Whether a command with credentials speaks with other machines. Not known of a program that takes variables.
-    fn needs_network(&self) -> bool {
-        false
+    /// What a command with credentials needs of a network. Not known of a program that takes variables.
+    fn needs(&self) -> Needs {
+        Needs::Nothing
     }
 
     /// Refuses arguments that could send the credentials elsewhere.
@@ -42,6 +42,17 @@ pub(crate) trait Adapter: Sync + std::fmt::Debug {
 
     /// What the program is given.
     fn prepare(&self, material: &Material<'_>) -> Result<Injection, Refusal>;
+}
+
+/// What a program cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing that is known.
+    Nothing,
+    /// HTTP, which the proxy of commands speaks.
+    Http,
+    /// A protocol that no proxy of commands speaks.
+    Other,
 }
 
 static ADAPTERS: [&dyn Adapter; 3] = [&passthrough::Passthrough, &git::Git, &psql::Psql];

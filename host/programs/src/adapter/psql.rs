@@ -1,6 +1,6 @@
 //! psql: a password for one server, in a file of its own that names the server, so that libpq gives it to no other.
 
-use super::{Adapter, Injection, Material, missing};
+use super::{Adapter, Injection, Material, Needs, missing};
 use crate::credential::Server;
 use crate::{CredentialKind, Refusal, Rule, Secret};
 
@@ -67,8 +67,8 @@ impl Adapter for Psql {
         false
     }
 
-    fn needs_network(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs::Other
     }
 
     fn check(&self, arguments: &[&str], credentials: &[CredentialKind]) -> Result<(), Refusal> {

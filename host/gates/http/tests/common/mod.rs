@@ -12,6 +12,8 @@ use caisson_contract::{Capabilities, Effect, Hosts, HttpRule, Inject, Layer, Lay
 use caisson_gate_http::{Egress, EgressConfig, HttpCtx, InjectedSecret};
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt, Full};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -204,4 +206,39 @@ pub fn get(url: &str) -> Request<Bytes> {
 
 pub fn request(method: &str, url: &str) -> Request<Bytes> {
     Request::builder().method(method).uri(url).body(Bytes::new()).unwrap()
+}
+
+/// An echo of version and host over TLS, for `secure.example`; its port and certificate.
+pub async fn tls_server(alpn: &'static [u8]) -> (u16, String) {
+    let made = rcgen::generate_simple_self_signed(vec!["secure.example".to_owned()]).unwrap();
+    let key = rustls::pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    config.alpn_protocols = vec![alpn.to_vec()];
+    let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let acceptor = acceptor.clone();
+            tokio::spawn(async move {
+                let Ok(stream) = acceptor.accept(stream).await else { return };
+                let echo = service_fn(|request: Request<hyper::body::Incoming>| async move {
+                    let host = request.uri().authority().map(ToString::to_string);
+                    let host = host.or_else(|| Some(request.headers().get("host")?.to_str().ok()?.to_owned()));
+                    let text = format!("{:?} {}", request.version(), host.unwrap_or_default());
+                    Ok::<_, std::convert::Infallible>(http::Response::new(Full::new(Bytes::from(text))))
+                });
+                let _ = hyper_util::server::conn::auto::Builder::new(TokioExecutor::new())
+                    .serve_connection(TokioIo::new(stream), echo)
+                    .await;
+            });
+        }
+    });
+    (port, made.cert.pem())
 }

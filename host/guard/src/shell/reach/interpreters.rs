@@ -24,13 +24,32 @@ impl Scan {
             return Ok(true);
         }
         let Some(how) = interpreter(name) else { return Ok(false) };
+        // A debugger starts the program that it is given with its arguments.
+        let debugged = args.iter().position(|arg| match arg.known() {
+            Some("--args" | "-args") => name == "gdb",
+            Some("--") => name == "lldb",
+            _ => false,
+        });
+        if let Some(at) = debugged {
+            self.start(index, args.get(at + 1..).unwrap_or_default().to_vec(), cx)?;
+        }
         let (found, starts) = walk(args, &how.options);
         let operand = starts.first().and_then(|start| args.get(*start));
         let given = self.optional_code(index, &how, args, &found, operand, cx)?;
         match operand {
             _ if given => {}
             Some(code) if how.operand => self.foreign_code(index, how.language, code.clone(), cx)?,
-            Some(file) if !is_input(file) => self.operand_code(index, how.language, file, args),
+            Some(file) if !is_input(file) => {
+                self.operand_code(index, how.language, file, args);
+                // A database is named, and its statements come from standard input where none stand behind it.
+                let none = self.invocations.get(index).is_some_and(|one| one.code.is_empty());
+                if how.language == Language::Sql
+                    && none
+                    && let Some(source) = self.input_text(index, cx)
+                {
+                    self.code(index, how.language, source);
+                }
+            }
             _ if how.input => {
                 if let Some(source) = self.input_text(index, cx) {
                     self.code(index, how.language, source);
@@ -119,6 +138,21 @@ impl Scan {
     }
 }
 
+/// A word without the two characters of its option.
+fn behind_option(word: &Word) -> Word {
+    use crate::shell::seen::{Piece, Value};
+    let mut word = word.clone();
+    match &mut word.value {
+        Value::Known(text) => *text = text.chars().skip(2).collect(),
+        Value::Partial(pieces) => {
+            if let Some(Piece::Text(text)) = pieces.first_mut() {
+                *text = text.chars().skip(2).collect();
+            }
+        }
+    }
+    word
+}
+
 /// Code in options that are written unlike others: `vim +command`, and long names behind one dash.
 fn unusual_options(language: Language, args: &[Word]) -> Vec<Word> {
     let plus = |arg: &Word| Some(Word::known_text(arg.known()?.strip_prefix('+')?, arg.span));
@@ -131,6 +165,14 @@ fn unusual_options(language: Language, args: &[Word]) -> Vec<Word> {
     match language {
         Language::Editor => args.iter().filter_map(plus).collect(),
         Language::Other => args.windows(2).filter_map(behind).collect(),
+        // What is imported is a statement, and more may stand behind it; a pattern to split at is put into one.
+        Language::Perl => {
+            let put_in = |arg: &Word| {
+                let rest = ["-M", "-m", "-F"].iter().find_map(|option| arg.prefix().strip_prefix(option))?;
+                (!rest.is_empty()).then(|| Word { span: arg.span, ..behind_option(arg) })
+            };
+            args.iter().filter_map(put_in).collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -33,19 +33,30 @@ pub(super) fn interpreter(name: &str) -> Option<Interpreter> {
         }
         "perl" => make(L::Perl, options("acnpsStTuUvVwWXfgh", "eEI", "MmxCdDi0lF"), &["e", "E"]),
         "ruby" | "jruby" | "irb" => make(L::Ruby, options("acdhlnpsSUvwxy", "eIrCE", "i0FKTWx"), &["e"]),
-        "node" | "nodejs" | "bun" | "tsx" | "ts-node" | "qjs" | "d" => Interpreter {
-            language: L::JavaScript,
-            options: Options {
-                flags: "ichp",
-                values: "er",
-                long_values: &["eval", "print", "require", "import", "loader", "conditions", "input-type", "env-file"],
-                ..Options::default()
-            },
-            code: &["e", "eval", "print"],
-            file: &[],
-            operand: false,
-            input: true,
-        },
+        "node" | "nodejs" | "bun" | "tsx" | "ts-node" | "qjs" | "d" | "mongosh" | "mongo" | "jrunscript" | "jjs" => {
+            Interpreter {
+                language: L::JavaScript,
+                options: Options {
+                    flags: "ichp",
+                    values: "er",
+                    long_values: &[
+                        "eval",
+                        "print",
+                        "require",
+                        "import",
+                        "loader",
+                        "conditions",
+                        "input-type",
+                        "env-file",
+                    ],
+                    ..Options::default()
+                },
+                code: &["e", "eval", "print"],
+                file: &[],
+                operand: false,
+                input: true,
+            }
+        }
         "php" => make(L::Php, options("aCehHilmnqsvw", "rBRFEdcStzf", ""), &["r", "B", "R", "E"]),
         "lua" | "luajit" | "texlua" => make(L::Lua, options("ivEW", "el", ""), &["e"]),
         "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => Interpreter {
@@ -107,14 +118,29 @@ pub(super) fn interpreter(name: &str) -> Option<Interpreter> {
         "sqlite" | "duckdb" => make(L::Sql, options("", "c", ""), &["cmd", "c"]),
         "osascript" | "gdb" | "lldb" | "dc" | "gnuplot" | "expect" | "julia" | "Rscript" | "R" | "groovy" | "scala"
         | "m4" | "tclsh" | "wish" | "octave" | "maxima" | "ghci" | "ghc" | "elixir" | "erl" | "iex" | "racket"
-        | "guile" | "sbcl" | "clisp" | "rlang" => Interpreter {
+        | "guile" | "sbcl" | "clisp" | "rlang" | "swipl" | "gprolog" | "clojure" | "clj" | "bb" | "kotlin"
+        | "kotlinc" | "jshell" | "crystal" | "nim" | "ocaml" | "raku" | "rakudo" | "tcl" | "gforth" => Interpreter {
             language: L::Other,
             options: Options {
-                values: "ecExo",
-                long_values: &["eval", "execute", "expr", "ex", "command", "expression"],
+                values: "ecExog",
+                long_values: &["eval", "execute", "expr", "ex", "command", "expression", "batch-string"],
                 ..Options::default()
             },
-            code: &["e", "c", "E", "x", "o", "eval", "execute", "expr", "ex", "command", "expression"],
+            code: &[
+                "e",
+                "c",
+                "E",
+                "x",
+                "o",
+                "g",
+                "eval",
+                "execute",
+                "expr",
+                "ex",
+                "command",
+                "expression",
+                "batch-string",
+            ],
             file: &[],
             operand: false,
             input: true,

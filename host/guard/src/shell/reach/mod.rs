@@ -9,6 +9,7 @@ mod remote;
 mod shells;
 mod spread;
 mod unwrap;
+mod wrappers;
 
 use super::seen::{
     Dialect, Fault, Input, Invocation, MAX_TEXT, MAX_WORDS, MAX_WRAPPERS, Node, Place, Seen, Span, Unparsed, Via, Word,

@@ -1,6 +1,7 @@
 //! Programs whose operands are another program and its arguments.
 
 use super::options::Options;
+use super::wrappers::runs_operands;
 
 /// How such a program is called.
 #[derive(Clone, Copy, Debug, Default)]
@@ -12,67 +13,6 @@ pub(super) struct Prefix {
     /// Whether `NAME=value` may stand before the program.
     pub(super) assigns: bool,
 }
-
-/// Wrappers that have few options or none, so that an option that is not known is followed both ways.
-const PLAIN: [&str; 53] = [
-    "noglob",
-    "nocorrect",
-    "sshpass",
-    "daemonize",
-    "flatpak-spawn",
-    "systemd-nspawn",
-    "distrobox-enter",
-    "nohup",
-    "builtin",
-    "busybox",
-    "toybox",
-    "coproc",
-    "fakeroot",
-    "eatmydata",
-    "catchsegv",
-    "unbuffer",
-    "rlwrap",
-    "torsocks",
-    "torify",
-    "tsocks",
-    "proxychains",
-    "proxychains4",
-    "firejail",
-    "bwrap",
-    "proot",
-    "xvfb-run",
-    "dbus-run-session",
-    "dbus-launch",
-    "ssh-agent",
-    "tini",
-    "dumb-init",
-    "catatonit",
-    "nocache",
-    "cpulimit",
-    "trickle",
-    "valgrind",
-    "heaptrack",
-    "prlimit",
-    "setpriv",
-    "systemd-run",
-    "systemd-inhibit",
-    "choom",
-    "uclampset",
-    "linux32",
-    "linux64",
-    "i386",
-    "x86_64",
-    "setarch",
-    "entr",
-    "ltrace",
-    "numactl",
-    "npx",
-    "bunx",
-];
-
-/// Wrappers with one operand before the program.
-const SKIP_ONE: [&str; 9] =
-    ["faketime", "su-exec", "gosu", "setuidgid", "envdir", "envuidgid", "taskset", "chrt", "repeat"];
 
 /// How a program that starts another one is called; none where it is no such program.
 pub(super) fn prefix(name: &str) -> Option<Prefix> {
@@ -240,22 +180,23 @@ pub(super) fn prefix(name: &str) -> Option<Prefix> {
             ..Options::default()
         },
         "strace" => Options { flags: "cCdfFhikKnNqrtTvVwxyYzZ", values: "abeEIoOpPsSuUX", ..Options::default() },
+        "logsave" => Options { flags: "asv", ..Options::default() },
+        "dpkg-architecture" => Options {
+            flags: "lLfFsuc",
+            values: "aAtTqeiEWBP",
+            long_flags: &["list", "list-known", "force", "print-set", "print-unset", "command"],
+            ..Options::default()
+        },
         "caffeinate" => Options { flags: "disu", values: "tw", ..Options::default() },
         "cgexec" => Options { values: "g", ..Options::default() },
         "chpst" => Options { flags: "vP0123", values: "uUbe/nlLmdofpcrtC", ..Options::default() },
-        _ if PLAIN.contains(&name) || SKIP_ONE.contains(&name) || is_loader(name) => Options::default(),
-        _ => return None,
+        _ => {
+            let skip = runs_operands(name)?;
+            return Some(Prefix { options: Options::default(), skip, assigns: false });
+        }
     };
-    let skip = match name {
-        "timeout" | "gtimeout" | "chroot" | "flock" => 1,
-        _ => usize::from(SKIP_ONE.contains(&name)),
-    };
+    let skip = usize::from(matches!(name, "timeout" | "gtimeout" | "chroot" | "flock" | "logsave"));
     Some(Prefix { options, skip, assigns: matches!(name, "env" | "sudo" | "time") })
-}
-
-/// The dynamic loader, which starts the program that it is given.
-fn is_loader(name: &str) -> bool {
-    name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so"
 }
 
 /// Programs that run another one by a word of their own: the words before it.
@@ -265,13 +206,16 @@ pub(super) fn subcommand(name: &str) -> &'static [&'static [&'static str]] {
         | "pixi" => &[&["run"], &["tool", "run"]],
         "bundle" | "rbenv" | "pyenv" | "asdf" | "mise" | "rtx" | "npm" | "pnpm" | "yarn" | "direnv" | "aws-vault"
         | "chamber" => &[&["exec"], &["x"], &["dlx"]],
-        "perf" => &[&["stat"], &["record"], &["trace"]],
+        "perf" => &[&["stat"], &["record"], &["trace"], &["ftrace"]],
+        "rr" | "uftrace" => &[&["record"], &["live"]],
+        "apitrace" => &[&["trace"]],
+        "gprofng" => &[&["collect", "app"]],
         "git" => &[&["bisect", "run"]],
-        "ip" => &[&["netns", "exec"]],
+        "ip" => &[&["netns", "exec"], &["vrf", "exec"]],
         "toolbox" | "distrobox" => &[&["run"], &["enter"]],
         "nix" => &[&["develop", "-c"], &["develop", "--command"], &["shell", "-c"], &["run"]],
         "kubectl" | "oc" => &[&["exec"], &["run"], &["debug"]],
-        "docker" | "podman" | "nerdctl" | "lxc" | "incus" | "lxc-attach" | "crictl" => &[
+        "docker" | "podman" | "nerdctl" | "lxc" | "incus" | "lxc-attach" | "crictl" | "ctr" | "runc" | "crun" => &[
             &["exec"],
             &["run"],
             &["create"],
@@ -399,6 +343,9 @@ pub(super) fn takes_operand(name: &str) -> bool {
         "incus",
         "lxc-attach",
         "crictl",
+        "ctr",
+        "runc",
+        "crun",
         "ip",
         "direnv",
         "aws-vault",

@@ -63,7 +63,7 @@ impl Scan {
             "flock" => return self.flock(index, args, cx).map(|()| false),
             "env" => return self.split_string(index, args, cx),
             "git" => return self.git(index, args, cx).map(|()| false),
-            "hyperfine" => {
+            "hyperfine" | "mispipe" | "pee" => {
                 for code in args.iter().filter(|arg| !arg.prefix().starts_with('-')).take(16) {
                     self.shell_code(index, code.clone(), self.dialect, Input::Inherited, cx)?;
                 }
@@ -267,7 +267,12 @@ impl Scan {
                 "--exec" | "-x" | "--extcmd" | "--upload-pack" | "--receive-pack" | "--tree-filter"
                 | "--index-filter" | "--msg-filter" | "--env-filter" | "--commit-filter" | "--parent-filter"
                 | "--tag-name-filter" | "--setup" => rest.next().cloned(),
-                "foreach" => joined(rest.clone().as_slice()),
+                // Its options stand behind it.
+                "foreach" => {
+                    let behind = rest.as_slice();
+                    let own = |word: &&Word| matches!(word.known(), Some("-q" | "--quiet" | "--recursive" | "--"));
+                    joined(behind.get(behind.iter().take_while(own).count()..).unwrap_or_default())
+                }
                 _ => match text.split_once('=') {
                     Some((
                         "--exec" | "--extcmd" | "--upload-pack" | "--receive-pack" | "--open-files-in-pager",
@@ -340,6 +345,16 @@ fn code_options(name: &str) -> Option<(Options, &'static [&'static str])> {
         "vagrant" | "gcloud" => (with("c", &["command"]), &["c", "command"]),
         "sort" => (with("", &["compress-program"]), &["compress-program"]),
         "split" => (with("", &["filter"]), &["filter"]),
+        "prove" => (with("eIPSj", &["exec", "lib", "jobs"]), &["e", "exec"]),
+        "stap" | "bpftrace" => (with("cepxoImDdsvt", &[]), &["c"]),
+        "asciinema" | "iwatch" => (with("ctimo", &["command", "title"]), &["c", "command"]),
+        "ttyrec" | "termrec" => (with("e", &[]), &["e"]),
+        "nodemon" => (with("xewd", &["exec", "ext", "watch", "delay"]), &["x", "exec"]),
+        "watchman-make" => (with("pt", &["pattern", "target", "run"]), &["run"]),
+        "svn" => {
+            (with("mrF", &["editor-cmd", "diff-cmd", "diff3-cmd", "message"]), &["editor-cmd", "diff-cmd", "diff3-cmd"])
+        }
+        "rpm" => (with("", &["pipe"]), &["pipe"]),
         "ansible" | "ansible-console" => (options("aMmiefu"), &["a"]),
         _ => return None,
     })

@@ -172,12 +172,18 @@ impl Scan {
             }
             _ if OTHER_SHELLS.contains(&name) => {
                 let options = Options {
+                    flags: "bdefFilmnNqstvVxXPp",
                     values: "cC",
                     long_values: &["command", "init-command", "commands"],
                     ..Options::default()
                 };
                 match super::unwrap::option_value(args, &options, &["c", "C", "command", "init-command", "commands"]) {
-                    Some(text) => self.code(index, Language::OtherShell, Source::Text(text)),
+                    Some(text) => {
+                        // Plain commands are the same in every shell, and what a POSIX shell cannot read nobody here can.
+                        self.code(index, Language::OtherShell, Source::Text(text.clone()));
+                        let stdin = self.stdin_of(index);
+                        self.shell_code(index, text, Dialect::Bash, stdin, cx)?;
+                    }
                     None => self.script_or_input(index, Language::OtherShell, args, cx),
                 }
             }

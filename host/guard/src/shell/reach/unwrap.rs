@@ -7,34 +7,7 @@ use crate::shell::seen::{
     Assignment, Code, Dialect, Fault, Input, Language, Piece, Source, Span, Unparsed, Value, Why, Word,
 };
 use crate::shell::syntax::{self, is_name};
-
-/// Variables whose value some program runs as a command.
-const COMMAND_VARIABLES: [&str; 24] = [
-    "PROMPT_COMMAND",
-    "PAGER",
-    "GIT_PAGER",
-    "MANPAGER",
-    "SYSTEMD_PAGER",
-    "EDITOR",
-    "VISUAL",
-    "GIT_EDITOR",
-    "GIT_SEQUENCE_EDITOR",
-    "FCEDIT",
-    "SUDO_EDITOR",
-    "KUBE_EDITOR",
-    "GIT_SSH_COMMAND",
-    "GIT_SSH",
-    "GIT_PROXY_COMMAND",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_ASKPASS",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "RSYNC_RSH",
-    "CVS_RSH",
-    "BROWSER",
-    "MAKESHELL",
-    "TAR_RSH",
-];
+use crate::shell::variables;
 
 impl Scan {
     /// Follows what an invocation starts. Each step takes a wrapper off, and there are only so many.
@@ -83,6 +56,8 @@ impl Scan {
             if shell {
                 self.login_shell(index, args.get(starts.first().map_or(0, |start| start + prefix.skip)..), asks, cx)?;
             }
+        } else {
+            self.guess(name, index, args, cx)?;
         }
         for words in subcommand(name) {
             if let Some(start) = behind(args, words) {
@@ -125,6 +100,10 @@ impl Scan {
         cx: &Context<'_>,
     ) -> Result<(), Unparsed> {
         let mut words = args.get(start..).unwrap_or_default();
+        if assigns && words.first().and_then(Word::known) == Some("-") {
+            // `env - ls` is `env -i ls`.
+            words = words.get(1..).unwrap_or_default();
+        }
         let mut set = Vec::new();
         while let Some((first, rest)) = words.split_first() {
             match assigned_any(first).filter(|_| assigns) {
@@ -191,7 +170,7 @@ impl Scan {
                 let code =
                     text.map_or_else(|| assignment.value.clone(), |text| Word::known_text(text, assignment.span));
                 self.shell_code(index, code, self.dialect, Input::Inherited, cx)?;
-            } else if COMMAND_VARIABLES.contains(&name) || name.starts_with("GIT_CONFIG_VALUE_") {
+            } else if variables::is_command(name) && !variables::is_prefixed_tool(&assignment.value) {
                 let text = assignment.value.known().and_then(|text| text.strip_prefix('!'));
                 let code =
                     text.map_or_else(|| assignment.value.clone(), |text| Word::known_text(text, assignment.span));

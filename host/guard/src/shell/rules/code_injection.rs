@@ -157,12 +157,22 @@ pub(super) fn reads_code(look: &Look<'_>) -> Option<Span> {
             Input::Inherited | Input::Text(_) if !here => None,
             _ => Some(look.program()),
         },
+        // Known text is judged as the code that it is; a shell's is refused, since the command can be written as it is.
+        Source::Text(word) if word.known().is_some() && is_judged(code.language) => None,
         Source::Text(word) if (fed || here) && !stands_in_args(word) && !is_here_document(look, word) => {
             Some(look.program())
         }
         Source::File(word) if is_stream(word) => Some(word.span),
         _ => None,
     })
+}
+
+/// Languages whose code is searched for what it starts.
+fn is_judged(language: Language) -> bool {
+    matches!(
+        language,
+        Language::Python | Language::Perl | Language::Ruby | Language::JavaScript | Language::Php | Language::Lua
+    )
 }
 
 /// Programs that read rules or commands from a pipe: `make -f -`, `ed`.
@@ -175,6 +185,11 @@ fn reads_by_option(look: &Look<'_>) -> bool {
             .args()
             .windows(2)
             .any(|pair| matches!(pair, [option, file] if option.known() == Some("-f") && matches!(file.known(), Some("-" | "/dev/stdin")))),
+        // Modules that read commands as the interpreter itself would.
+        "python" => look.args().windows(2).any(|pair| {
+            matches!(pair, [option, module] if option.known() == Some("-m")
+                && matches!(module.known(), Some("code" | "asyncio" | "pdb" | "IPython" | "ptpython" | "bpython")))
+        }),
         "deno" => look.args().iter().any(|word| word.known() == Some("-")),
         "ed" | "red" | "ex" | "m4" => true,
         _ => false,

@@ -115,6 +115,9 @@ pub(super) const RULES: &[Rule] = &[
             "cat /var/run/secrets/kubernetes.io/serviceaccount/token",
             "cat ../../../../etc/shadow",
             "head -1 ~/.docker/config.json",
+            "date -f /etc/shadow",
+            "man -l /etc/shadow",
+            "logger -f /etc/shadow",
         ],
         allows: &[
             "cat /etc/passwd",
@@ -126,6 +129,35 @@ pub(super) const RULES: &[Rule] = &[
             "git commit -m 'read /etc/shadow'",
             "cat *",
             "ls .*",
+            "date -d 2020-01-01 +%F",
+            "man 5 shadow",
+            "logger 'read /etc/shadow'",
+        ],
+    },
+    Rule {
+        id: "dangerous_paths.disk_read",
+        group: GROUP,
+        sentence: "a disk read as it is holds everybody's files, whoever may read them; read the file itself",
+        programs: &[],
+        matches: |look| {
+            let reads = |named: &super::operands::Named<'_>| !named.writes && places::is_disk(&named.path);
+            look.names(reads).filter(|_| !LIST_DEVICES.contains(&look.name))
+        },
+        denies: &[
+            "cat /dev/sda",
+            "strings /dev/nvme0n1 | grep key",
+            "head -c 512 < /dev/vda",
+            "xxd /dev/mapper/root",
+            "grep -a key /dev/loop0",
+            "cp /dev/sd? x",
+        ],
+        allows: &[
+            "ls -l /dev/sda",
+            "lsblk /dev/sda",
+            "stat /dev/sda",
+            "cat /dev/null",
+            "head -c 16 /dev/urandom",
+            "df /dev/sda1",
         ],
     },
     Rule {
@@ -164,17 +196,66 @@ pub(super) const RULES: &[Rule] = &[
             "node -e 'fs.writeFileSync(\"/usr/bin/x\", a)'",
             "ruby -e 'File.write(\".git/hooks/x\", a)'",
             "perl -e 'open F, \">/etc/x\"'",
+            "awk 'BEGIN{while((getline l < \"/etc/shadow\")>0) print l}'",
+            "sqlite3 :memory: \"select readfile('/etc/shadow')\"",
+            "psql -c \"COPY t FROM '/etc/shadow'\"",
+            "sed 'r /etc/shadow' a",
+            "vim -c 'r /etc/shadow' a",
+            "python3 -c \"open('/dev/sda','rb')\"",
         ],
         allows: &[
             "python3 -c \"print(open('/etc/os-release').read())\"",
             "python3 -c \"open('out/x','w')\"",
             "node -e 'fs.readFileSync(\"/proc/cpuinfo\")'",
+            "awk 'BEGIN{while((getline l < \"/etc/hosts\")>0) print l}'",
+            "sqlite3 :memory: \"select readfile('a.txt')\"",
+            "sed 'r b.txt' a",
+            "sed 's|/etc/shadow|x|' a",
+            "awk '/etc\\/shadow/' a",
         ],
     },
 ];
 
+/// Programs that say what a device is and read nothing of what it holds; and those with rules of their own about it.
+const LIST_DEVICES: &[&str] = &[
+    "ls", "stat", "lsblk", "blkid", "df", "findmnt", "udevadm", "file", "test", "[", "[[", "readlink", "realpath",
+    "smartctl", "mount", "umount", "losetup", "fdisk", "sfdisk", "parted", "mkfs", "hdparm", "dd", "basename",
+    "dirname", "find", "lsof", "fuser", "chmod", "chown",
+];
+
+/// Languages whose every text may be a file's name, but whose code has paths of other meanings too: only secrets count.
+fn secret_in_script(look: &Look<'_>) -> Option<Span> {
+    let holds = |text: &&code::Text<'_>| {
+        let quoted = |quotes: &[char]| -> Vec<&str> { text.whole.split(quotes).skip(1).step_by(2).collect() };
+        let parts: Vec<&str> = match text.language {
+            Language::Awk => quoted(&['"']),
+            Language::Sql => text.whole.split(['\'', '"', ' ', '\n', '(', ')', '=']).collect(),
+            Language::Sed => text.whole.split(['\n', ';', '{', '}']).filter_map(read_by_sed).collect(),
+            Language::Editor => text.whole.split([' ', '\n', '|', '!']).collect(),
+            _ => return false,
+        };
+        parts.into_iter().filter(|part| part.contains('/')).any(|part| {
+            let path = steps::resolve(part, &look.folders.workspace);
+            (places::is_secret(&path) || places::is_disk(&path) || places::is_environ(&path))
+                && !in_workspace(look, &path)
+        })
+    };
+    look.code().find(holds).map(|text| text.word.span)
+}
+
+/// The file that a command of sed reads: `r file`, `$r file`, `/x/R file`.
+fn read_by_sed(command: &str) -> Option<&str> {
+    let at = command.find(['r', 'R'])?;
+    let before = command.get(..at)?.trim_end();
+    let addressed = before.is_empty() || before.ends_with(|c: char| c.is_ascii_digit() || matches!(c, '$' | '/' | '!'));
+    Some(command.get(at + 1..)?.trim()).filter(|_| addressed)
+}
+
 /// A path that matters, as a string of code in another language. Reading what everybody may read is fine.
 fn path_in_code(look: &Look<'_>) -> Option<Span> {
+    if let Some(span) = secret_in_script(look) {
+        return Some(span);
+    }
     let judged = |text: &&code::Text<'_>| {
         !matches!(
             text.language,
@@ -190,6 +271,7 @@ fn path_in_code(look: &Look<'_>) -> Option<Span> {
                         && !in_workspace_but_startup(look, &path)
                         && (places::is_secret(&path)
                             || places::is_engine_socket(&path)
+                            || places::is_disk(&path)
                             || writes
                                 && (places::is_startup(&path) || (part.starts_with('/') && places::is_system(&path))))
                 })
@@ -199,7 +281,7 @@ fn path_in_code(look: &Look<'_>) -> Option<Span> {
 }
 
 /// Ways to write that most languages share.
-const WRITES: &[&str] = &[
+pub(super) const WRITES: &[&str] = &[
     "'w", "\"w", "'a", "\"a", "'r+", "\"r+", "write", "append", "unlink", "remove", "chmod", "copy", "rename",
     "symlink", "mkdir", "rmtree", ">",
 ];

@@ -114,8 +114,17 @@ pub(super) const RULES: &[Rule] = &[
             "dd of=x < y",
             "dd if=/dev/sda",
             "dd $args",
+            "dd if=/dev/zero of=x bs=1k",
+            "dd if=/dev/zero of=/etc/x bs=1k count=4",
+            "dd if=/dev/zero of=x bs=$n count=4",
         ],
-        allows: &["dd if=data.bin bs=1 count=16", "dd --version", "ls dd"],
+        allows: &[
+            "dd if=data.bin bs=1 count=16",
+            "dd --version",
+            "ls dd",
+            "dd if=/dev/zero of=file bs=1k count=4",
+            "dd if=/dev/urandom bs=16 count=1 status=none",
+        ],
     },
     Rule {
         id: "destructive_ops.disk_written",
@@ -280,14 +289,48 @@ fn emptied(look: &Look<'_>) -> Option<Span> {
     (if look.name == "mv" { last || folder } else { !last }).then_some(null.span)
 }
 
+/// The most that `dd` may write: what is lost by it can be made again by hand.
+const MOST_WRITTEN: u64 = 512 * 1024;
+
 fn dd(look: &Look<'_>) -> Option<Span> {
-    look.args()
-        .iter()
-        .find(|word| {
-            let text = word.prefix();
-            text.starts_with("of=") || text.starts_with("if=/dev/") || (text.is_empty() && word.known().is_none())
-        })
-        .map(|word| word.span)
+    let suspect = look.args().iter().find(|word| {
+        let text = word.prefix();
+        text.starts_with("of=") || text.starts_with("if=/dev/") || (text.is_empty() && word.known().is_none())
+    })?;
+    (!is_small(look)).then_some(suspect.span)
+}
+
+/// Whether a known and small number of bytes goes from a file or a source of bytes into a plain file, or nowhere.
+fn is_small(look: &Look<'_>) -> bool {
+    let Some(words) = look.args().iter().map(crate::shell::Word::known).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    let given = |name: &str| words.iter().rev().find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
+    let known = ["if", "of", "bs", "count", "status", "conv", "iflag", "oflag", "seek", "skip"];
+    let plain = words.iter().all(|word| word.split_once('=').is_some_and(|(name, _)| known.contains(&name)));
+    let source = given("if")
+        .is_some_and(|path| !path.starts_with("/dev/") || matches!(path, "/dev/zero" | "/dev/urandom" | "/dev/random"));
+    let target = given("of").is_none_or(|path| !path.starts_with("/dev/") || path == "/dev/null");
+    let size = given("bs").map_or(Some(512), size).zip(given("count").and_then(size));
+    let bytes = size.and_then(|(block, count)| block.checked_mul(count));
+    plain && source && target && bytes.is_some_and(|bytes| bytes <= MOST_WRITTEN)
+}
+
+/// A number as `dd` reads it: `4`, `1k`, `2M`.
+fn size(text: &str) -> Option<u64> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at_checked(digits)?;
+    let unit: u64 = match unit {
+        "" | "c" | "B" => 1,
+        "w" => 2,
+        "b" => 512,
+        "kB" | "KB" => 1000,
+        "k" | "K" | "KiB" => 1024,
+        "MB" => 1_000_000,
+        "M" | "MiB" => 1024 * 1024,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(unit)
 }
 
 /// Listing is everybody's.

@@ -17,8 +17,25 @@ pub(super) const RULES: &[Rule] = &[
         sentence: "`git clean -f` removes files that no commit holds; look with `git clean -n`, then name them to `rm`",
         programs: &["git"],
         matches: git_clean,
-        denies: &["git clean -fdx", "git clean -fd", "git clean -d --force", "git -C sub clean -xf", "git clean $x"],
-        allows: &["git clean -n", "git clean -nd", "git status", "git commit -m 'clean -f'"],
+        denies: &[
+            "git clean -fdx",
+            "git clean -fd",
+            "git clean -d --force",
+            "git -C sub clean -xf",
+            "git clean $x",
+            "git -c clean.requireForce=false clean -d",
+            "git -c CLEAN.requireforce=0 clean",
+            "git config clean.requireForce false",
+        ],
+        allows: &[
+            "git clean -n",
+            "git clean -nd",
+            "git status",
+            "git commit -m 'clean -f'",
+            "git -c clean.requireForce=true clean -d",
+            "git -c clean.requireForce=false clean -n",
+            "git config --get clean.requireForce",
+        ],
     },
     Rule {
         id: "destructive_ops.git_history",
@@ -127,6 +144,12 @@ pub(super) const RULES: &[Rule] = &[
 
 fn git_clean(look: &Look<'_>) -> Option<Span> {
     let (word, rest) = subcommand(look.args(), GIT)?;
+    let without_force = |setting: &str| setting.to_ascii_lowercase().starts_with("clean.requireforce");
+    if word.known() == Some("config") {
+        // Only to ask for it takes no value.
+        let at = rest.iter().position(|word| without_force(word.prefix()))?;
+        return rest.get(at + 1).filter(|value| value.known() != Some("true")).map(|value| value.span);
+    }
     if word.known() != Some("clean") {
         return None;
     }
@@ -134,7 +157,10 @@ fn git_clean(look: &Look<'_>) -> Option<Span> {
     if written_option(rest, exclude, "n", &["dry-run"]).is_some() {
         return None;
     }
-    super::args::option(rest, exclude, "f", &["force"])
+    let setting = super::args::values(look.args(), GIT, "c", &["config-env"])
+        .find(|given| without_force(given.text) && !(given.whole && given.text.ends_with("=true")))
+        .map(|given| given.word.span);
+    setting.or_else(|| super::args::option(rest, exclude, "f", &["force"]))
 }
 
 fn git_history(look: &Look<'_>) -> Option<Span> {

@@ -1,7 +1,8 @@
 //! `env_injection`: variables that make programs run other code.
 
 use super::args::{PLAIN, Spec, operands};
-use super::{Look, Rule};
+use super::{Look, Rule, steps};
+use crate::shell::variables::{self, Effect};
 use crate::shell::{Group, Span, Word};
 
 const GROUP: Group = Group::EnvInjection;
@@ -46,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
             "GIT_PAGER=cat git log",
             "PAGER= git log",
             "NODE_OPTIONS=--max-old-space-size=4096 node a",
-            "PATH=$PWD/bin:$PATH ls",
+            "PATH=$PATH:$PWD/bin ls",
             "IFS=, read a b",
             "EDITOR=true git commit",
             "echo LD_PRELOAD=x",
@@ -146,163 +147,99 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// Whose every value is code, or names code.
-const ALWAYS: &[&str] = &[
-    "BASH_ENV",
-    "PROMPT_COMMAND",
-    "PS4",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "BASH_LOADABLES_PATH",
-    "BASH_XTRACEFD",
-    "GIT_EXTERNAL_DIFF",
-    "GIT_DIFF_OPTS",
-    "GIT_SSH",
-    "GIT_SSH_COMMAND",
-    "GIT_ASKPASS",
-    "GIT_EXEC_PATH",
-    "GIT_TEMPLATE_DIR",
-    "GIT_PROXY_COMMAND",
-    "GIT_CONFIG",
-    "GIT_CONFIG_GLOBAL",
-    "GIT_CONFIG_SYSTEM",
-    "GIT_CONFIG_COUNT",
-    "GIT_CONFIG_PARAMETERS",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "SSH_ASKPASS",
-    "SUDO_ASKPASS",
-    "LESSOPEN",
-    "LESSCLOSE",
-    "PYTHONSTARTUP",
-    "PYTHONHOME",
-    "PYTHONINSPECT",
-    "PYTHONBREAKPOINT",
-    "PYTHONUSERBASE",
-    "PYTHONEXECUTABLE",
-    "PERL5LIB",
-    "PERL5OPT",
-    "PERLLIB",
-    "PERL5DB",
-    "RUBYOPT",
-    "RUBYLIB",
-    "PHPRC",
-    "PHP_INI_SCAN_DIR",
-    "LUA_INIT",
-    "GCONV_PATH",
-    "HOSTALIASES",
-    "LOCALDOMAIN",
-    "RESOLV_HOST_CONF",
-    "GLIBC_TUNABLES",
-    "OPENSSL_CONF",
-    "OPENSSL_ENGINES",
-    "OPENSSL_MODULES",
-    "CURL_HOME",
-    "WGETRC",
-    "RUSTC_WRAPPER",
-    "RUSTC_WORKSPACE_WRAPPER",
-    "TAR_OPTIONS",
-    "RSYNC_RSH",
-    "CVS_RSH",
-    "VIMINIT",
-    "EXINIT",
-    "MYVIMRC",
-    "GVIMINIT",
-    "ZDOTDIR",
-    "INPUTRC",
-    "FPATH",
-    "AWKLIBPATH",
-    "DOCKER_HOST",
-    "SSLKEYLOGFILE",
-    "XDG_CONFIG_DIRS",
-    "NIX_PATH",
-    "JULIA_LOAD_PATH",
-    "R_PROFILE",
-    "R_ENVIRON",
-    "MAKEFILES",
-    "KRB5_CONFIG",
-    "TERMINFO",
-    "GTK_MODULES",
-    "QT_PLUGIN_PATH",
-    "MANOPT",
-    "NODE_REPL_EXTERNAL_MODULE",
-    "npm_config_script_shell",
-    "NPM_CONFIG_SCRIPT_SHELL",
-    "npm_config_node_options",
+/// Whether setting a variable makes other programs run other code. A value that is not known is the worst one; none is that
+/// which the variable has already.
+fn is_dangerous(name: &str, value: Option<&Word>, workspace: &str) -> bool {
+    let Some(effect) = variables::effect(name) else { return false };
+    let known = value.and_then(Word::known);
+    match effect {
+        Effect::Always => true,
+        Effect::Shows => !known.is_some_and(|text| PLAIN_SHOWS.contains(&text)),
+        Effect::Tool => value.is_some_and(|value| !variables::is_plain_tool(name, value)),
+        Effect::Options => sets_dangerous_option(name, value),
+        // Programs read their settings from wherever that is.
+        Effect::Home => value.is_some_and(|value| steps::text_of(value, workspace).trim_end_matches('/') != "~"),
+        Effect::Path => value.is_some_and(|value| has_open_folder(value) || shadows(value, workspace)),
+    }
+}
+
+/// What shows, edits or opens text and nothing else.
+const PLAIN_SHOWS: &[&str] = &[
+    "",
+    "cat",
+    "less",
+    "more",
+    "true",
+    ":",
+    "false",
+    "vi",
+    "vim",
+    "nvim",
+    "nano",
+    "emacs",
+    "echo",
+    "less -R",
+    "less -FRX",
+    "code --wait",
+    "bat",
+    "delta",
+    "most",
 ];
 
-/// Whether setting a variable makes other programs run other code. A value that is not known is the worst one.
-fn is_dangerous(name: &str, value: Option<&Word>) -> bool {
-    if name.starts_with("LD_")
-        || name.starts_with("DYLD_")
-        || name.starts_with("BASH_FUNC_")
-        || name.starts_with("GIT_CONFIG_KEY_")
-        || name.starts_with("ANSIBLE_")
-    {
-        return true;
-    }
-    if ALWAYS.contains(&name) {
-        return true;
-    }
+/// Options of the Node runtime that load nothing.
+const PLAIN_NODE: &[&str] = &[
+    "--max-",
+    "--stack-size",
+    "--trace-",
+    "--no-",
+    "--openssl-legacy-provider",
+    "--experimental-vm-modules",
+    "--enable-source-maps",
+    "--unhandled-rejections",
+];
+
+/// Whether options in a variable load or run code.
+fn sets_dangerous_option(name: &str, value: Option<&Word>) -> bool {
     let known = value.and_then(Word::known);
+    let known_without = |bad: &[&str]| known.is_some_and(|text| !bad.iter().any(|bad| text.contains(bad)));
+    let written =
+        |bad: &[&str]| value.is_some_and(|word| word.literals().any(|text| bad.iter().any(|bad| text.contains(bad))));
     match name {
         // The name of a stage is everybody's; a path is what `sh` reads first.
         "ENV" => !known.is_some_and(|text| !text.contains(['/', '~', '$', '`']) && !text.ends_with("sh")),
-        "PAGER"
-        | "GIT_PAGER"
-        | "MANPAGER"
-        | "EDITOR"
-        | "VISUAL"
-        | "GIT_EDITOR"
-        | "GIT_SEQUENCE_EDITOR"
-        | "BROWSER"
-        | "SYSTEMD_PAGER" => !known.is_some_and(|text| {
-            matches!(
-                text,
-                "" | "cat"
-                    | "less"
-                    | "more"
-                    | "true"
-                    | ":"
-                    | "false"
-                    | "vi"
-                    | "vim"
-                    | "nvim"
-                    | "nano"
-                    | "emacs"
-                    | "echo"
-                    | "less -R"
-                    | "less -FRX"
-            )
+        "NODE_OPTIONS" | "BUN_OPTIONS" => !known.is_some_and(|text| {
+            text.split_whitespace().all(|part| PLAIN_NODE.iter().any(|plain| part.starts_with(plain)))
         }),
-        "NODE_OPTIONS" => !known.is_some_and(|text| {
-            text.split_whitespace().all(|part| {
-                [
-                    "--max-",
-                    "--stack-size",
-                    "--trace-",
-                    "--no-",
-                    "--openssl-legacy-provider",
-                    "--experimental-vm-modules",
-                    "--enable-source-maps",
-                    "--unhandled-rejections",
-                ]
-                .iter()
-                .any(|plain| part.starts_with(plain))
-            })
-        }),
-        "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" | "JDK_JAVA_OPTIONS" | "MAVEN_OPTS" | "GRADLE_OPTS" => !known
-            .is_some_and(|text| {
-                !["-javaagent", "-agent", "-XX:On", "-Xbootclasspath", "-cp", "@"].iter().any(|bad| text.contains(bad))
-            }),
-        "MAKEFLAGS" | "GNUMAKEFLAGS" => !known.is_some_and(|text| !text.contains("eval") && !text.contains("SHELL")),
-        "RUSTFLAGS" | "CFLAGS" | "LDFLAGS" => value.is_some_and(|word| {
-            word.literals()
-                .any(|text| text.contains("linker=") || text.contains("-wrapper") || text.contains("-fplugin"))
-        }),
-        "PATH" => value.is_some_and(has_open_folder),
-        _ => false,
+        "MAKEFLAGS" | "GNUMAKEFLAGS" | "MFLAGS" => !known_without(&["eval", "SHELL"]),
+        // `-k file` reads keys that run commands, `+!cmd` runs one.
+        "LESS" => written(&["+!", "+|", "-k", "lesskey", "+&"]),
+        // A category with a dot is a module that is loaded.
+        "PYTHONWARNINGS" => written(&["."]),
+        "DBUS_SESSION_BUS_ADDRESS" | "DBUS_SYSTEM_BUS_ADDRESS" => written(&["unixexec"]),
+        "GOFLAGS" => written(&["-exec", "-toolexec", "-vettool", "-overlay", "-modfile"]),
+        "CFLAGS" | "CXXFLAGS" | "CPPFLAGS" | "LDFLAGS" | "CGO_CFLAGS" | "CGO_CXXFLAGS" | "CGO_LDFLAGS" => {
+            written(&["-wrapper", "-fplugin", "-specs", "-fuse-ld=/", "-fuse-ld=.", "-B"])
+        }
+        _ if name.ends_with("FLAGS") => written(&["linker=", "codegen-backend", "-wrapper", "-fplugin", "runtool"]),
+        _ => !known_without(&["-javaagent", "-agent", "-XX:On", "-Xbootclasspath", "-cp", "-processorpath", "@"]),
     }
 }
+
+/// Whether a folder of the workspace stands in a search path before the system's, so that what is there is run in place of
+/// what was meant. The folders that installers of the languages fill are everybody's.
+fn shadows(word: &Word, workspace: &str) -> bool {
+    let text = steps::text_of(word, workspace);
+    let inherited =
+        |part: &str| part.starts_with(steps::ANY) || ["/usr/", "/bin", "/sbin"].iter().any(|own| part.starts_with(own));
+    let filled = |part: &str| TOOL_FOLDERS.iter().any(|folder| part.ends_with(folder));
+    let own = |part: &str| workspace != "/" && steps::within(part, workspace) && !filled(part);
+    let mut before = text.split(':').take_while(|part| !inherited(part));
+    before.any(own)
+}
+
+/// Where the tools of a project are put by what installs them.
+const TOOL_FOLDERS: &[&str] =
+    &["node_modules/.bin", "venv/bin", ".venv/bin", "env/bin", ".local/bin", ".cargo/bin", "vendor/bin", "go/bin"];
 
 /// Whether a search path holds a folder that anybody may write to, or wherever one happens to be.
 fn has_open_folder(word: &Word) -> bool {
@@ -325,16 +262,24 @@ fn is_open_folder(part: &str) -> bool {
 /// Assignments, and `${NAME:=value}`, which is told by the first invocation since expansions are not tied to one.
 fn assigned(look: &Look<'_>) -> Option<Span> {
     let first = look.seen.invocations.first().is_some_and(|one| std::ptr::eq(one, look.one));
-    let own = look.one.assignments.iter().find(|one| is_dangerous(&one.name, Some(&one.value))).map(|one| one.span);
+    let own = look
+        .one
+        .assignments
+        .iter()
+        .find(|one| is_dangerous(&one.name, Some(&one.value), &look.folders.workspace))
+        .map(|one| one.span);
     own.or_else(|| {
         let sets = |one: &&crate::shell::Parameter| {
-            matches!(one.operator.as_str(), "=" | ":=") && is_dangerous(&one.name, None)
+            let workspace = &look.folders.workspace;
+            matches!(one.operator.as_str(), "=" | ":=") && is_dangerous(&one.name, None, workspace)
+                || one.operator == "in" && variables::effect(&one.name).is_some()
         };
         look.seen.parameters.iter().find(|one| first && sets(one)).map(|one| one.span)
     })
 }
 
 fn export(look: &Look<'_>) -> Option<Span> {
+    let workspace = look.folders.workspace.as_str();
     let spec = if look.name == "env" { Spec { short: "uCS", long: &["unset", "chdir"] } } else { PLAIN };
     let names = look.name != "env" && super::args::written_option(look.args(), PLAIN, "n", &[]).is_some();
     for word in operands(look.args(), spec) {
@@ -355,14 +300,14 @@ fn export(look: &Look<'_>) -> Option<Span> {
         }
         let value = text.split_once('=').map(|(_, value)| value);
         // Another name for it: `declare -n r=PATH`.
-        if names && value.is_some_and(|value| is_dangerous(value, None)) {
+        if names && value.is_some_and(|value| variables::effect(value).is_some()) {
             return Some(word.span);
         }
         let judged = match (value, word.known()) {
             // Judged by the value where all of it is known.
-            (Some(value), Some(_)) => is_dangerous(name, Some(&Word::known_text(value, word.span))),
-            (Some(_), None) => is_dangerous(name, Some(&after_equals(word))),
-            (None, _) => is_dangerous(name, None),
+            (Some(value), Some(_)) => is_dangerous(name, Some(&Word::known_text(value, word.span)), workspace),
+            (Some(_), None) => is_dangerous(name, Some(&after_equals(word)), workspace),
+            (None, _) => is_dangerous(name, None, workspace),
         };
         if judged {
             return Some(word.span);
@@ -386,7 +331,7 @@ fn after_equals(word: &Word) -> Word {
 fn read_into(look: &Look<'_>) -> Option<Span> {
     let dangerous = |text: &str| {
         let name = text.split('[').next().unwrap_or_default();
-        is_dangerous(name, None) || name == "PATH"
+        variables::effect(name).is_some()
     };
     match look.name {
         "printf" => look.args().first().and_then(|first| match first.known() {

@@ -2,7 +2,7 @@
 
 use super::args::{Spec, one_of, operands, subcommand, values, written_option};
 use super::destructive_tools::GIT;
-use super::{Look, Rule, look};
+use super::{Look, Rule, look, steps};
 use crate::shell::{Group, Place, Span};
 
 const GROUP: Group = Group::FilterBypass;
@@ -64,7 +64,11 @@ pub(super) const RULES: &[Rule] = &[
         id: "filter_bypass.renamed_program",
         group: GROUP,
         sentence: "another name for a program hides it from the rules about it; run it by its own name",
-        programs: &["ln", "cp", "mv", "install", "link", "hash"],
+        programs: &[
+            "ln", "cp", "mv", "install", "link", "hash", "rsync", "cat", "tac", "head", "tail", "dd", "sed", "gsed",
+            "pv", "base64", "gzip", "xz", "zstd", "bzip2", "xxd", "tee", "sponge", "strip", "objcopy", "tar", "cpio",
+            "zip", "7z",
+        ],
         matches: renamed,
         denies: &[
             "ln -s /bin/rm x",
@@ -72,8 +76,26 @@ pub(super) const RULES: &[Rule] = &[
             "ln -s $(which sudo) x",
             "install -m 755 /usr/bin/curl y",
             "hash -p /bin/rm ls",
+            "cat /bin/rm > x; ./x",
+            "cat < /bin/rm > x",
+            "tee x < /bin/rm",
+            "head -c 99999999 /usr/bin/curl | tee x",
+            "cp -r /bin x",
+            "cd /bin && cp rm /workspace/x",
+            "cp /bin/r? x",
+            "strip -o x /bin/rm",
+            "tar -cf x.tar /bin/rm",
         ],
-        allows: &["ln -s /usr/bin/python3 py", "cp /bin/ls x", "ln -s ../a/rm.md x", "cp rm x"],
+        allows: &[
+            "ln -s /usr/bin/python3 py",
+            "cp /bin/ls x",
+            "ln -s ../a/rm.md x",
+            "cp rm x",
+            "cat /bin/ls > x",
+            "head -c 4 /bin/rm | od -c",
+            "cat /bin/rm | wc -c",
+            "strip -o x a.out",
+        ],
     },
     Rule {
         id: "filter_bypass.git_setting",
@@ -153,22 +175,56 @@ const LINKED: &[&str] = &[
     "make",
 ];
 
+/// Where the system's programs are.
+const PROGRAM_FOLDERS: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/// Programs that show or pack what they read, so that it is another file only where that goes into one.
+const SHOW: &[&str] = &[
+    "cat", "tac", "head", "tail", "dd", "sed", "gsed", "pv", "base64", "gzip", "xz", "zstd", "bzip2", "xxd", "tee",
+    "sponge",
+];
+
 /// A program of the system with rules of its own, or one that is looked up, as the source of a link or copy.
 fn renamed(look: &Look<'_>) -> Option<Span> {
-    let of_system = |word: &&crate::shell::Word| {
-        let text = word.prefix();
-        let folder = ["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/"]
-            .iter()
-            .any(|start| text.starts_with(start));
-        let name = super::known_as(word.basename().unwrap_or_default());
-        folder && super::is_known(&name) && !LINKED.contains(&name.as_str())
-    };
+    if SHOW.contains(&look.name) && !is_kept(look) {
+        return None;
+    }
     let looked_up = |word: &&crate::shell::Word| {
         let looks_up =
             |one: &crate::shell::Invocation| matches!(one.name(), Some("which" | "command" | "type" | "whereis"));
         look::has_output(word) && look.within(word).any(looks_up)
     };
-    look.args().iter().find(|word| of_system(word) || looked_up(word)).map(|word| word.span)
+    let every = matches!(look.name, "mv" | "install" | "tee" | "sponge" | "gzip" | "xz" | "bzip2" | "link" | "hash");
+    let named = look.named.iter().filter(|named| every || !named.writes);
+    let of_system = named.into_iter().find(|named| is_ruled_program(&named.path)).map(|named| named.span);
+    of_system.or_else(|| look.args().iter().find(looked_up).map(|word| word.span))
+}
+
+/// Whether a path is a program of the system that rules know, or may be, or holds all of them.
+fn is_ruled_program(path: &str) -> bool {
+    let path = path.trim_end_matches('/');
+    if PROGRAM_FOLDERS.contains(&path) {
+        return true;
+    }
+    let Some((folder, last)) = path.rsplit_once('/') else { return false };
+    let name = super::known_as(last);
+    PROGRAM_FOLDERS.contains(&folder)
+        && (!steps::is_plain(last) || super::is_known(&name) && !LINKED.contains(&name.as_str()))
+}
+
+/// Whether what an invocation prints goes into a file, by itself or by whoever reads it.
+fn is_kept(look: &Look<'_>) -> bool {
+    let writes = |one: &crate::shell::Invocation| {
+        one.redirects.iter().any(|redirect| {
+            redirect.kind.writes() && !redirect.target.prefix().starts_with("/dev/") && redirect.fd != Some(2)
+        })
+    };
+    let reads = |index: &usize| look.seen.invocations.get(*index);
+    writes(look.one)
+        || look.named.iter().any(|named| named.writes && !named.redirected)
+        || look.one.feeds.iter().filter_map(reads).any(|one| {
+            writes(one) || matches!(one.name(), Some("tee" | "sponge" | "dd" | "install" | "base64" | "xxd" | "tar"))
+        })
 }
 
 /// Decoders, where their output becomes words.
@@ -236,6 +292,10 @@ const RUNS: &[&str] = &[
     "submodule.",
     "hook.",
     "guitool.",
+    "tar.",
+    "imap.",
+    "svn.",
+    "trace2.",
 ];
 
 /// Whether a setting with this value runs something.

@@ -1,9 +1,11 @@
 //! One program with all that its rules ask about.
 
 use super::operands::{self, Named};
-use super::written::{Files, Ran, What};
+use super::written::{self, Files, Ran, What};
 use super::{code, data_exfiltration, steps};
-use crate::shell::{Input, Invocation, Language, RedirectKind, Seen, Span, Why, Word};
+use crate::shell::{Input, Invocation, Language, RedirectKind, Seen, Source, Span, Why, Word};
+use std::collections::HashSet;
+use std::rc::Rc;
 
 /// One program in its surroundings.
 pub(crate) struct Look<'a> {
@@ -25,6 +27,64 @@ pub(crate) struct Look<'a> {
     pub ran: Option<Ran<'a>>,
     /// Whether what it reads, through any number of pipes, may come from a program that downloads.
     pub downloaded: bool,
+    /// What the text sets variables to.
+    set: Rc<Set<'a>>,
+}
+
+/// Which variables hold what other commands print, found once for all that ask.
+struct Set<'a> {
+    /// Set to what a command prints that does not only show what anybody knows.
+    printed: HashSet<&'a str>,
+    /// Set to processes that were found by their names.
+    found: HashSet<&'a str>,
+    /// Whether anything finds processes by their names.
+    finds: bool,
+}
+
+impl<'a> Set<'a> {
+    fn of(seen: &'a Seen) -> Self {
+        let finds = seen.invocations.iter().any(finds_processes);
+        let mut set = Self { printed: HashSet::new(), found: HashSet::new(), finds };
+        for one in &seen.invocations {
+            for assignment in one.assignments.iter().filter(|one| has_output(&one.value)) {
+                let name = assignment.name.as_str();
+                if !set.printed.contains(name) && !within(seen, &assignment.value).all(is_plain) {
+                    set.printed.insert(name);
+                }
+                if finds && !set.found.contains(name) && within(seen, &assignment.value).any(finds_processes) {
+                    set.found.insert(name);
+                }
+            }
+            // What is read, or gone through by a loop, may be what was found.
+            if finds && one.name() == Some("read") {
+                set.found.extend(one.args.iter().filter_map(Word::known));
+            }
+        }
+        if finds {
+            let loops = seen.parameters.iter().filter(|one| one.operator == "in");
+            set.found.extend(loops.map(|one| one.name.as_str()));
+        }
+        set
+    }
+}
+
+/// Programs that find processes by what they are called. Who holds a port or a file is a process that was meant.
+const FINDERS: &[&str] = &["pgrep", "pidof", "ps", "jps", "top", "pstree", "pkill"];
+
+fn finds_processes(one: &Invocation) -> bool {
+    one.name().is_some_and(|name| FINDERS.contains(&name))
+}
+
+fn is_plain(one: &Invocation) -> bool {
+    one.name().is_some_and(|name| PLAIN_OUTPUT.contains(&name))
+}
+
+/// The programs whose output stands in a word.
+fn within<'a>(seen: &'a Seen, word: &Word) -> impl Iterator<Item = &'a Invocation> + use<'a> {
+    let (start, end) = (word.span.start, word.span.end);
+    seen.invocations
+        .iter()
+        .filter(move |one| one.span.start > start && one.span.end < end && one.span.end > one.span.start)
 }
 
 /// Where a command runs.
@@ -87,6 +147,7 @@ fn folder_of(one: &Invocation) -> Option<&Word> {
 pub(crate) fn all<'a>(text: &'a str, seen: &'a Seen, names: &'a [String], folders: &'a [Folders]) -> Vec<Look<'a>> {
     let mut looks: Vec<Look<'a>> = Vec::with_capacity(seen.invocations.len());
     let mut files = Files::default();
+    let set = Rc::new(Set::of(seen));
     let mut at = folders.iter().peekable();
     let mut here = at.next();
     for (index, (one, name)) in seen.invocations.iter().zip(names).enumerate() {
@@ -98,13 +159,15 @@ pub(crate) fn all<'a>(text: &'a str, seen: &'a Seen, names: &'a [String], folder
         let downloaded = from.into_iter().any(|look| look.downloaded || data_exfiltration::downloads(look.name));
         let named = operands::named(one, name, folders);
         let mut code: Vec<code::Text<'a>> = code::texts(one).collect();
-        let ran = files.ran(one, &folders.workspace);
+        code.extend(statements(one, seen));
+        let ran = files.ran(one, name, folders);
         if let Some(Ran { what: What::Text(text, word), language, .. }) = &ran
             && *language != Language::Shell
         {
             code.push(code::Text::new(*language, word, text.clone()));
         }
-        let look = Look { one, seen, text, name, named, code, folders, ran, downloaded };
+        let set = Rc::clone(&set);
+        let look = Look { one, seen, text, name, named, code, folders, ran, downloaded, set };
         files.add(&look);
         looks.push(look);
     }
@@ -143,32 +206,49 @@ impl<'a> Look<'a> {
     }
 
     /// The programs whose output stands in a word.
-    pub(crate) fn within(&self, word: &Word) -> impl Iterator<Item = &'a Invocation> {
-        let (start, end) = (word.span.start, word.span.end);
-        self.seen
-            .invocations
-            .iter()
-            .filter(move |one| one.span.start > start && one.span.end < end && one.span.end > one.span.start)
+    pub(crate) fn within(&self, word: &Word) -> impl Iterator<Item = &'a Invocation> + use<'a> {
+        within(self.seen, word)
     }
 
-    /// Whether a word holds a variable that was set, earlier on the line, to what another command prints. Where that command
-    /// only shows what anybody knows, it does not count.
+    /// Whether a word holds a variable that was set, on the line, to what another command prints. Where that command only
+    /// shows what anybody knows, it does not count.
     pub(crate) fn holds_output(&self, word: &Word) -> bool {
-        let plain = |one: &Invocation| one.name().is_some_and(|name| PLAIN_OUTPUT.contains(&name));
-        word.unknowns().any(|why| {
-            let Why::Variable(name) = why else { return false };
-            self.seen
-                .invocations
-                .iter()
-                .flat_map(|one| &one.assignments)
-                .any(|set| set.name == *name && has_output(&set.value) && !self.within(&set.value).all(plain))
-        })
+        word.unknowns().any(|why| matches!(why, Why::Variable(name) if self.set.printed.contains(name.as_str())))
+    }
+
+    /// Whether a word holds the number of a process that was found by its name.
+    pub(crate) fn holds_found(&self, word: &Word) -> bool {
+        self.set.finds
+            && word.unknowns().any(|why| match why {
+                Why::Variable(name) => self.set.found.contains(name.as_str()),
+                Why::Input => true,
+                Why::Substitution | Why::Limit => {
+                    // What stands in backquotes does not show where.
+                    let mut inner = self.within(word).peekable();
+                    inner.peek().is_none() || inner.any(finds_processes)
+                }
+                _ => false,
+            })
     }
 
     /// The here-string or here-document, if any.
     pub(crate) fn here(&self, kind: RedirectKind) -> Option<&'a Word> {
         self.one.redirects.iter().find(|redirect| redirect.kind == kind).map(|redirect| &redirect.target)
     }
+}
+
+/// What `echo` and `printf` hand to a database's client, where shells do not agree what that is: as written, and as spelled.
+fn statements<'a>(one: &'a Invocation, seen: &'a Seen) -> Vec<code::Text<'a>> {
+    let reads = one.code.iter().any(|code| code.language == Language::Sql && code.source == Source::Input);
+    let writers = feeders_of(one).iter().filter_map(|index| seen.invocations.get(*index)).filter(|_| reads);
+    let mut texts = Vec::new();
+    for writer in writers.filter(|writer| matches!(writer.name(), Some("echo" | "printf"))) {
+        texts.extend(writer.args.iter().map(|word| code::Text::new(Language::Sql, word, code::known_text(word))));
+        if let Some(What::Text(text, word)) = written::printed(writer) {
+            texts.push(code::Text::new(Language::Sql, word, text));
+        }
+    }
+    texts
 }
 
 /// Programs whose output says nothing about files or the system.

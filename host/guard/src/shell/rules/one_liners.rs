@@ -88,21 +88,30 @@ fn calls_of(language: Language) -> &'static str {
     match language {
         Language::Python => {
             "os.system os.popen os.execl os.execv os.execve os.execvp os.execvpe os.execlp os.execle os.spawnl os.spawnv os.spawnlp os.spawnvp \
-             os.posix_spawn os.posix_spawnp os.fork os.forkpty os.startfile"
+             os.posix_spawn os.posix_spawnp os.fork os.forkpty os.startfile create_subprocess_exec create_subprocess_shell \
+             subprocess_exec subprocess_shell distutils.spawn webbrowser"
         }
-        Language::Ruby => "system exec spawn popen IO.popen Open3 fork syscall Kernel",
+        Language::Ruby => "system exec spawn popen IO.popen Open3 fork syscall Kernel Fiddle Shellwords.exec",
         Language::JavaScript => {
-            "execSync spawnSync execFile execFileSync Deno.Command Deno.run Bun.spawn Bun.spawnSync process.binding"
+            "execSync spawnSync execFile execFileSync Deno.Command Deno.run Bun.spawn Bun.spawnSync process.binding dlopen \
+             _linkedBinding internalBinding Bun.$ os.exec std.popen getRuntime ProcessBuilder"
         }
-        Language::Php => "system exec shell_exec passthru popen proc_open pcntl_exec",
+        Language::Php => {
+            "system exec shell_exec passthru popen proc_open pcntl_exec pcntl_fork expect_popen ssh2_exec FFI dl"
+        }
         Language::Lua => "os.execute io.popen execute popen",
         Language::Editor => {
             "system shell sh term terminal python python3 py3 lua perl ruby call-process shell-command start-process job_start \
              libcall"
         }
-        Language::Sql => "\\! .shell .system .load xp_cmdshell sys_exec pg_execute_server_program load_extension",
+        Language::Sql => {
+            "\\! .shell .sh .system .load .excel .www edit xp_cmdshell sys_exec pg_execute_server_program load_extension"
+        }
         Language::PowerShell => "start-process saps invoke-command icm cmd cmd.exe",
-        Language::Other => "system exec shell spawn popen os:cmd System.cmd run esyscmd syscmd pipe",
+        Language::Other => {
+            "system exec shell spawn popen os:cmd System.cmd run esyscmd syscmd pipe execute ProcessBuilder getRuntime \
+             clojure.java.shell process_create run-program qx shellout"
+        }
         _ => "",
     }
 }
@@ -123,40 +132,97 @@ const PYTHON_MODULES: &[&str] = &[
     "ctypes",
     "invoke",
     "fabric",
+    "posix",
+    "nt",
+    "_posixsubprocess",
+    "_ctypes",
+    "cffi",
+    "pipes",
+    "popen2",
+    "webbrowser",
+    "antigravity",
+    "pydoc",
+    "pip",
+    "IPython",
+    "xonsh",
 ];
 
 fn starts_program(text: &code::Text<'_>) -> bool {
     let (whole, bare) = (text.whole.as_ref(), text.bare.as_str());
     // PowerShell does not care about case.
     let lower = if text.language == Language::PowerShell { bare.to_ascii_lowercase() } else { String::new() };
-    let searched = if lower.is_empty() { bare } else { &lower };
+    let searched = match text.language {
+        Language::PowerShell => &lower,
+        // A string may be called like the function that it names.
+        Language::Php => whole,
+        _ => bare,
+    };
     if calls_of(text.language).split_ascii_whitespace().any(|call| code::mentions(searched, call)) {
         return true;
     }
     match text.language {
-        Language::Python => code::imports(bare, PYTHON_MODULES) || from_os(bare),
+        Language::Python => code::imports(bare, PYTHON_MODULES) || from_os(bare) || method_starts(bare),
         Language::Perl => perl_starts(whole, bare),
-        Language::Ruby => bare.contains('`') || bare.contains("%x"),
+        Language::Ruby => {
+            // `open("|ls")` and its kin.
+            let pipes = ["\"|", "'|", "(|"].iter().any(|pipe| whole.contains(pipe));
+            bare.contains('`')
+                || bare.contains("%x")
+                || pipes && code::mentions_any(bare, &["open", "read", "readlines", "foreach", "binread", "write"])
+        }
         Language::Php => bare.contains('`'),
+        // A method of that name belongs to patterns.
+        Language::JavaScript if names(bare, "exec") => true,
         Language::JavaScript => whole.split(['\'', '"', '`']).any(|part| {
-            matches!(part.strip_prefix("node:").unwrap_or(part), "child_process" | "worker_threads" | "vm" | "cluster")
+            matches!(
+                part.strip_prefix("node:").unwrap_or(part),
+                "child_process" | "worker_threads" | "vm" | "cluster" | "repl" | "inspector" | "bun:ffi"
+            )
         }),
         Language::Awk => awk_starts(whole),
         Language::Editor => filters(whole),
         Language::Sql => {
             let lower = whole.to_ascii_lowercase();
-            code::mentions(&lower, "program") && code::mentions(&lower, "copy")
+            code::mentions(&lower, "program") && code::mentions(&lower, "copy") || client_pipes(whole)
         }
         Language::Make => whole.contains("$(shell") || whole.contains("!="),
+        // Scala's `"ls".!`.
+        Language::Other => whole.contains("\".!"),
         _ => false,
     }
 }
 
+/// Names by which Perl starts programs, or gets at what does.
+const PERL_STARTS: &[&str] = &["system", "exec", "qx", "readpipe", "fork", "syscall", "sysopen"];
+
 fn perl_starts(whole: &str, bare: &str) -> bool {
-    code::mentions_any(bare, &["system", "exec", "qx", "fork", "syscall"]) && !only_in_pattern(bare)
-        || code::mentions_any(bare, &["execvp", "execv", "execl", "execlp"])
+    code::mentions_any(&without_patterns(bare), PERL_STARTS)
+        || code::mentions_any(bare, &["execvp", "execv", "execl", "execlp", "IPC", "POSIX::_exit"])
         || bare.contains('`')
-        || (code::mentions(bare, "open") && whole.contains('|'))
+        || (code::mentions_any(bare, &["open", "open2", "open3"]) && whole.contains('|'))
+}
+
+/// Python: `x.system(…)` whatever `x` is; `platform.system()` only says which one it is.
+fn method_starts(bare: &str) -> bool {
+    [".system", ".popen", ".execv", ".execve", ".execvp", ".execl", ".execlp", ".spawnl", ".spawnv", ".posix_spawn"]
+        .iter()
+        .any(|method| {
+            bare.match_indices(method).any(|(at, _)| {
+                let before = bare.get(..at).unwrap_or_default();
+                let after = bare.get(at + method.len()..).unwrap_or_default();
+                !before.ends_with("platform") && !after.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+            })
+        })
+}
+
+/// Commands of a database's client that hand text to a program: `.once |ls`, `\\o |ls`, ``\\set x `ls` ``, mysql's `system`.
+fn client_pipes(statements: &str) -> bool {
+    statements.split(['\n', ';']).map(str::trim_start).any(|line| {
+        let first = line.split_whitespace().next().unwrap_or_default();
+        let own = line.starts_with('.') || line.contains('\\');
+        own && (line.contains('|') && !line.contains("||") || line.contains('`'))
+            || matches!(first, "system" | "pager" | "\\P" | "\\setenv" | "\\e" | "\\ef" | "\\ev")
+    })
 }
 
 /// `:!ls`, `:r !ls`, `:%!sh`; not `:wq!`.
@@ -182,16 +248,60 @@ fn from_os(bare: &str) -> bool {
     })
 }
 
-/// `/system/`: the name stands in a pattern only.
-fn only_in_pattern(bare: &str) -> bool {
-    let mut outside = String::new();
-    for (at, part) in bare.split('/').enumerate() {
-        if at % 2 == 0 {
-            outside.push_str(part);
+/// Perl without its patterns, so that `/system/` is none of its calls. A replacement that is code (`s/a/b/e`) stays, and so
+/// does a pattern with code in it. A slash is a division where an operand stands before it.
+fn without_patterns(bare: &str) -> String {
+    let mut outside = String::with_capacity(bare.len());
+    let mut rest = bare;
+    while let Some(at) = rest.find('/') {
+        let (before, after) = (rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default());
+        outside.push_str(before);
+        let last = before.trim_end().rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        let operator = before.trim_end().ends_with(['(', ',', '~', '{', ';', '&', '|', '!', '=', '?', ':']);
+        let replaces = matches!(last, "s" | "y" | "tr");
+        if !(before.trim().is_empty() || operator || replaces || BEFORE_PATTERN.contains(&last)) {
+            outside.push('/');
+            rest = after;
+            continue;
+        }
+        let (pattern, mut behind) = delimited(after);
+        let mut replacement = "";
+        if replaces {
+            (replacement, behind) = delimited(behind);
+        }
+        let flags = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_lowercase()).len();
+        let (flags, behind) = behind.split_at_checked(flags).unwrap_or(("", behind));
+        if pattern.contains("(?{") || pattern.contains("(??{") {
+            outside.push(' ');
+            outside.push_str(pattern);
+        }
+        outside.push(' ');
+        if flags.contains('e') {
+            outside.push_str(replacement);
             outside.push(' ');
         }
+        rest = behind;
     }
-    bare.contains('/') && !code::mentions_any(&outside, &["system", "exec", "qx", "fork", "syscall"])
+    outside.push_str(rest);
+    outside
+}
+
+/// Words behind which a slash begins a pattern.
+const BEFORE_PATTERN: &[&str] =
+    &["m", "qr", "if", "unless", "and", "or", "not", "split", "grep", "map", "while", "until", "return", "when", "x"];
+
+/// What stands before the next slash that is not escaped, and what stands behind it.
+fn delimited(text: &str) -> (&str, &str) {
+    let mut escaped = false;
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '/' => return (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default()),
+            _ => {}
+        }
+    }
+    (text, "")
 }
 
 /// `system(…)`, and pipes to and from commands outside strings and patterns.
@@ -234,32 +344,33 @@ fn hides(text: &code::Text<'_>) -> bool {
     let bare = &text.bare;
     match text.language {
         Language::Python => {
-            ["exec(", "eval(", "compile(", "exec (", "eval ("].iter().any(|call| calls(bare, call))
-                || code::mentions_any(
+            ["exec", "eval", "compile"].iter().any(|name| names(bare, name))
+                || code::mentions_any(bare, PYTHON_HIDES)
+                || (code::mentions_any(
                     bare,
-                    &[
-                        "__import__",
-                        "importlib",
-                        "import_module",
-                        "__builtins__",
-                        "builtins",
-                        "marshal.loads",
-                        "globals",
-                        "runpy",
-                    ],
-                )
-                || (code::mentions_any(bare, &["getattr", "vars", "__dict__", "__getattribute__"])
-                    && code::mentions_any(bare, &["os", "sys"]))
-                || (code::mentions_any(bare, &["pickle.loads", "pickle.load"]))
+                    &["getattr", "vars", "__dict__", "__getattribute__", "attrgetter", "methodcaller"],
+                ) && code::mentions_any(bare, &["os", "sys"]))
+                || bare.chars().any(reads_as_ascii)
         }
         Language::JavaScript => {
             code::mentions_any(
                 bare,
-                &["eval", "Function", "runInThisContext", "runInNewContext", "constructor", "mainModule"],
+                &[
+                    "eval",
+                    "Function",
+                    "runInThisContext",
+                    "runInNewContext",
+                    "constructor",
+                    "mainModule",
+                    "createRequire",
+                ],
             ) || loads_built_name(bare)
+                || ["globalThis[", "global[", "process[", "window[", "Reflect."].iter().any(|way| bare.contains(way))
+                || (code::mentions_any(bare, &["require", "import", "getBuiltinModule"])
+                    && (text.whole.contains("\\x") || text.whole.contains("\\u")))
         }
         Language::Perl | Language::Ruby | Language::Php => {
-            code::mentions_any(bare, &["eval", "instance_eval", "class_eval", "assert", "create_function", "send"])
+            code::mentions_any(bare, RUN_TEXT) || text.language == Language::Php && calls_value(&text.whole)
         }
         Language::Lua => code::mentions_any(bare, &["load", "loadstring", "dofile"]),
         Language::PowerShell => code::mentions_any(
@@ -270,9 +381,68 @@ fn hides(text: &code::Text<'_>) -> bool {
     }
 }
 
+/// Python's ways to code or modules that are named by text, and to what the language hides.
+const PYTHON_HIDES: &[&str] = &[
+    "__import__",
+    "importlib",
+    "import_module",
+    "__builtins__",
+    "builtins",
+    "marshal.loads",
+    "globals",
+    "runpy",
+    "pickle.loads",
+    "pickle.load",
+    "sys.modules",
+    "__loader__",
+    "__spec__",
+    "__subclasses__",
+    "__globals__",
+    "__code__",
+    "f_globals",
+    "timeit.timeit",
+    "timeit.repeat",
+    "FunctionType",
+    "CodeType",
+    "breakpoint",
+];
+
+/// Calls that run text, of Perl, Ruby and PHP together.
+const RUN_TEXT: &[&str] = &[
+    "eval",
+    "instance_eval",
+    "class_eval",
+    "module_eval",
+    "assert",
+    "create_function",
+    "send",
+    "public_send",
+    "__send__",
+    "const_get",
+    "ERB",
+    "call_user_func",
+    "call_user_func_array",
+    "ReflectionFunction",
+];
+
+/// PHP: `$f(…)` and `('a'.'b')(…)` call what a value names.
+fn calls_value(whole: &str) -> bool {
+    let variable = whole.split('$').skip(1).any(|after| {
+        let rest = after.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+        rest.len() < after.len() && rest.starts_with('(')
+    });
+    variable || whole.contains(")(") || whole.contains("](")
+}
+
+/// Letters that Python takes for ASCII ones: it reads names in their compatible form.
+fn reads_as_ascii(c: char) -> bool {
+    matches!(c, '\u{aa}' | '\u{ba}' | '\u{2070}'..='\u{209c}' | '\u{2100}'..='\u{214f}' | '\u{24b6}'..='\u{24e9}'
+        | '\u{ff21}'..='\u{ff5a}' | '\u{1d400}'..='\u{1d7ff}')
+}
+
 /// `require("a" + b)`: the name of a module is one string, whose text is blanked here, or it is made of parts.
 fn loads_built_name(bare: &str) -> bool {
-    ["require(", "import("].iter().any(|call| {
+    ["require(", "import(", "getBuiltinModule("].iter().any(|call| {
         bare.split(call).skip(1).any(|after| {
             let name = after.trim_start().trim_start_matches(['"', '\'']).trim_start();
             !(after.trim_start().starts_with(['"', '\'']) && name.starts_with(')'))
@@ -280,13 +450,13 @@ fn loads_built_name(bare: &str) -> bool {
     })
 }
 
-/// Whether a call stands in code as a name of its own, not as a method.
-fn calls(bare: &str, call: &str) -> bool {
-    bare.match_indices(call).any(|(at, _)| {
-        !bare
-            .get(..at)
-            .and_then(|before| before.chars().next_back())
-            .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+/// Whether a name stands in code by itself: no method, no part of a longer name, no keyword of a call.
+fn names(bare: &str, name: &str) -> bool {
+    bare.match_indices(name).any(|(at, _)| {
+        let before = bare.get(..at).and_then(|before| before.chars().next_back());
+        let after = bare.get(at + name.len()..).and_then(|after| after.trim_start().chars().next());
+        !before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '.'))
+            && !after.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '='))
     })
 }
 

@@ -184,17 +184,14 @@ pub(crate) const TEXT_ONLY: &[&str] = &[
     "sleep",
     "seq",
     "expr",
-    "date",
     "kill",
     "cal",
     "which",
     "type",
     "command",
-    "man",
     "whatis",
     "apropos",
     "help",
-    "info",
     "shift",
     "set",
     "unset",
@@ -208,7 +205,6 @@ pub(crate) const TEXT_ONLY: &[&str] = &[
     "basename",
     "dirname",
     "trap",
-    "logger",
     "yes",
     "print",
     "notify-send",
@@ -250,6 +246,13 @@ fn text_words(words: &[Word], name: &str) -> Vec<usize> {
         "sed" | "gsed" => pattern_words(words, Spec { short: "efEsl", ..SCRIPT }, "e", "expression", "f"),
         "awk" | "gawk" | "mawk" | "nawk" => pattern_words(words, SCRIPT, "e", "source", "f"),
         "jq" | "yq" | "gojq" | "jaq" => pattern_words(words, JQ, "", "arg", "f"),
+        // A format, or a moment in words.
+        "date" => {
+            let mut text = after_options(words, &["-d", "--date", "-s", "--set", "-I"]);
+            text.extend(positions(words, |text| text.starts_with('+')));
+            text
+        }
+        "logger" => positions(words, |text| !text.starts_with('-') && !text.starts_with('/')),
         "find" | "gfind" => after_options(
             words,
             &[

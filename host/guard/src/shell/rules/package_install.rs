@@ -109,6 +109,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "jabba",
         "claude",
         "terraform-install",
+        "devbox",
+        "coursier",
         "add-apt-repository",
         "apt-add-repository",
         "apt-key",
@@ -131,6 +133,11 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "poetry add x",
         "poetry install",
         "npm install",
+        "npm init foo",
+        "npm init -y @a/b",
+        "npm audit fix",
+        "go run example.com/x@latest",
+        "go run -race example.com/x@v1.2.3 a",
         "npm i x",
         "npm ci",
         "npm uninstall x",
@@ -204,6 +211,11 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "npm run build",
         "npm ls",
         "npm init -y",
+        "npm init -w packages/a",
+        "npm exec --no -- tsc",
+        "npm audit",
+        "go run . a@b",
+        "go run ./cmd/x",
         "pnpm run build",
         "yarn test",
         "yarn run build",
@@ -365,7 +377,13 @@ fn manager(look: &Look<'_>) -> Option<Span> {
     }
     // `cargo +nightly install`.
     let toolchain = words.first().is_some_and(|word| word.prefix().starts_with('+'));
-    let (word, _) = subcommand(words.get(usize::from(toolchain)..).unwrap_or_default(), OWN)?;
+    let (word, rest) = subcommand(words.get(usize::from(toolchain)..).unwrap_or_default(), OWN)?;
+    if name == "npm" && word.known() == Some("exec") && super::package_runners::only_local(rest) {
+        return None;
+    }
+    if let Some(span) = by_operand(name, word, rest) {
+        return Some(span);
+    }
     let listed = installs(name, word);
     let option = name == "code" && words.iter().any(|word| word.prefix().starts_with("--install-extension"));
     (listed || option).then_some(word.span)
@@ -406,6 +424,19 @@ fn by_letters(name: &str, words: &[Word]) -> Option<Span> {
     })
 }
 
+/// Subcommands that download and run what their operand names: `npm init foo` is `npx create-foo`, and a version behind a
+/// package (`go run example.com/x@latest`) is one that the project does not have.
+fn by_operand(name: &str, word: &Word, rest: &[Word]) -> Option<Span> {
+    let (operand, _) =
+        subcommand(rest, Spec { short: "w", long: &["workspace", "scope", "modfile", "tags", "ldflags", "exec"] })?;
+    let runs = match (name, word.known()?) {
+        ("npm", "init") => true,
+        ("go", "run") => operand.prefix().contains('@'),
+        _ => false,
+    };
+    runs.then_some(operand.span)
+}
+
 /// Programs, a first word, and the second words with which it installs; none where the first says all.
 const PAIRS: &[(&str, &str, &str)] = &[
     ("nix", "profile", "install add upgrade remove"),
@@ -425,6 +456,11 @@ const PAIRS: &[(&str, &str, &str)] = &[
     ("gh", "extension", "install upgrade"),
     ("gh", "ext", "install upgrade"),
     ("claude", "plugin", "install"),
+    ("npm", "audit", "fix"),
+    ("guix", "shell", ""),
+    ("guix", "environment", ""),
+    ("devbox", "add", ""),
+    ("coursier", "launch", ""),
     ("uv", "pip", "install uninstall sync"),
     ("uv", "tool", "install run upgrade uninstall"),
     ("uv", "python", "install"),

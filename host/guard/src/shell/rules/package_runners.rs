@@ -11,7 +11,9 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "package_install.runner",
         group: GROUP,
-        sentence: "the command downloads a package and runs it; ask for an approval",
+        // What lies in the project is not looked at here, and where the tool is not there, the registry's package of the same
+        // name is run: `npx tsc` is not the compiler.
+        sentence: "the command downloads a package and runs it; a tool of the project is run by `npx --no-install TOOL`",
         programs: &[
             "npx",
             "uvx",
@@ -29,9 +31,30 @@ pub(super) const RULES: &[Rule] = &[
             "degit",
             "create-react-app",
         ],
-        matches: |look| if only_help(look.args()) || look.args().is_empty() { None } else { Some(look.program()) },
-        denies: &["npx cowsay", "npx -y cowsay", "uvx ruff", "bunx x", "pnpx x", "easy_install x", "env npx x"],
-        allows: &["npx --version", "echo npx x", "ls npx"],
+        matches: |look| {
+            let local = matches!(look.name, "npx" | "bunx") && only_local(look.args());
+            if local || only_help(look.args()) || look.args().is_empty() { None } else { Some(look.program()) }
+        },
+        denies: &[
+            "npx tsc",
+            "npx -y --no-install-x cowsay",
+            "npx cowsay --no-install",
+            "npx cowsay",
+            "npx -y cowsay",
+            "uvx ruff",
+            "bunx x",
+            "pnpx x",
+            "easy_install x",
+            "env npx x",
+        ],
+        allows: &[
+            "npx --no-install tsc",
+            "npx --no tsc -p .",
+            "bunx --no-install tsc",
+            "npx --version",
+            "echo npx x",
+            "ls npx",
+        ],
     },
     Rule {
         id: "package_install.python_module",
@@ -60,6 +83,15 @@ pub(super) const RULES: &[Rule] = &[
         ],
     },
 ];
+
+/// Whether a runner is told, before what it runs, to download nothing.
+pub(super) fn only_local(words: &[Word]) -> bool {
+    words
+        .iter()
+        .map_while(Word::known)
+        .take_while(|text| text.starts_with('-'))
+        .any(|text| matches!(text, "--no-install" | "--no"))
+}
 
 fn module(look: &Look<'_>) -> Option<Span> {
     let words = look.args();

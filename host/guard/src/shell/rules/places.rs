@@ -81,6 +81,21 @@ const STARTUP_FILES: &[&str] = &[
     ".gdbinit",
     ".forward",
     ".gitconfig",
+    ".hgrc",
+    ".lldbinit",
+    ".pdbrc",
+    ".irbrc",
+    ".pryrc",
+    ".Rprofile",
+    ".perldb",
+    ".psqlrc",
+    ".sqliterc",
+    ".wgetrc",
+    ".curlrc",
+    ".mailcap",
+    ".screenrc",
+    ".tmux.conf",
+    ".emacs",
     "authorized_keys",
     "authorized_keys2",
     "sitecustomize.py",
@@ -94,6 +109,13 @@ const STARTUP_FILES: &[&str] = &[
 /// Steps that lead to such files.
 const STARTUP_STEPS: &[&str] = &[
     ".git/hooks",
+    ".husky",
+    ".githooks",
+    ".git-templates",
+    ".vim/plugin",
+    ".vim/autoload",
+    ".config/nvim",
+    ".ipython/profile_default",
     ".ssh/rc",
     ".ssh/config",
     ".ssh/environment",
@@ -218,7 +240,7 @@ pub(crate) fn is_disk(path: &str) -> bool {
     let Some(device) = path.strip_prefix("/dev/") else { return false };
     let names = [
         "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "dm-", "md", "loop", "mapper/", "mem", "kmem",
-        "port",
+        "port", "nbd", "zram", "ram", "sr", "sg", "bsg", "nvram", "mtd", "rbd", "dasd", "block/",
     ];
     names.iter().any(|name| device.starts_with(name)) || device.starts_with([RUN, ONE])
 }

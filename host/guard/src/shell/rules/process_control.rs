@@ -10,7 +10,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         id: "process_control.kill",
         group: GROUP,
-        sentence: "a signal that cannot be caught, or one for everything, ends more than is yours; use plain `kill` with a number",
+        sentence: "a signal that cannot be caught, or one for everything or for whatever has a name, ends more than is yours; use plain `kill` with a number",
         programs: &["kill"],
         matches: kill,
         denies: &[
@@ -33,6 +33,12 @@ pub(super) const RULES: &[Rule] = &[
             "kill -$s 5",
             "kill -0x9 5",
             "kill -009 5",
+            "kill $(pgrep x)",
+            "kill -TERM `pidof x`",
+            "pgrep x | xargs kill",
+            "p=$(pgrep x); kill $p",
+            "for p in $(pgrep x); do kill $p; done",
+            "kill \"$(pidof -s x)\"",
         ],
         allows: &[
             "kill 1234",
@@ -46,6 +52,9 @@ pub(super) const RULES: &[Rule] = &[
             "echo kill -9 5",
             "kill -HUP 77",
             "kill \"$(cat a.pid)\"",
+            "pgrep x; kill 1234",
+            "kill $(lsof -t -i:3000)",
+            "p=$!; kill $p",
         ],
     },
     Rule {
@@ -122,6 +131,9 @@ fn is_hard(signal: &str) -> bool {
 }
 
 fn kill(look: &Look<'_>) -> Option<Span> {
+    if let Some(word) = look.args().iter().find(|word| look.holds_found(word)) {
+        return Some(word.span);
+    }
     let mut words = look.args().iter();
     let mut signalled = false;
     while let Some(word) = words.next() {

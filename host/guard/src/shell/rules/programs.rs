@@ -1,7 +1,7 @@
 //! `filter_bypass`, second part: options of everyday programs that start another one.
 
 use super::args::{Arg, Spec, args, long_is};
-use super::{Look, Rule};
+use super::{Look, Rule, program_values};
 use crate::shell::{Group, Span, Word};
 
 const GROUP: Group = Group::FilterBypass;
@@ -73,10 +73,29 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "tex",
         "xelatex",
         "lualatex",
+        "pdftex",
+        "luatex",
+        "xetex",
+        "etex",
+        "latexmk",
+        "gio",
+        "gtk-launch",
+        "kioclient",
+        "kioclient5",
+        "kfmclient",
+        "exo-open",
+        "dbus-send",
+        "gdbus",
+        "busctl",
+        "qdbus",
         "cargo",
         "go",
+        "rustc",
+        "rustdoc",
         "fzf",
         "entr",
+        "cowsay",
+        "cowthink",
         "bat",
         "batcat",
         "delta",
@@ -185,6 +204,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "gawk -l x 1",
         "mysql --pager=sh",
         "fd -x sh",
+        "perl -pe 1 'ls|'",
+        "cowsay -f ./x.cow a",
     ],
     allows: &[
         "sort -u a",
@@ -218,6 +239,8 @@ pub(super) const RULES: &[Rule] = &[Rule {
         "vim -R a",
         "python3 -m pytest",
         "gcc -Wrapper a.c",
+        "perl -ne 'print if /a|/' f",
+        "cowsay -f tux a",
     ],
 }];
 
@@ -296,7 +319,25 @@ fn starts(name: &str) -> Starts {
         }
         "strace" | "ltrace" => Starts { words: &["|", "-o|", "--output=|"], ..NONE },
         "cpio" | "pax" => Starts { long: &["rsh-command", "to-stdout-command"], ..NONE },
-        "pdflatex" | "latex" | "tex" | "xelatex" | "lualatex" => Starts {
+        "gio" => Starts { words: &["launch"], ..NONE },
+        "gtk-launch" | "kioclient" | "kioclient5" | "kfmclient" => Starts { words: &[""], ..NONE },
+        "exo-open" => Starts { words: &["--launch"], ..NONE },
+        "dbus-send" | "gdbus" | "busctl" | "qdbus" => Starts {
+            words: &[
+                "--dest=org.freedesktop.systemd1",
+                "--dest=org.freedesktop.PolicyKit1",
+                "--dest=org.freedesktop.login1",
+                "org.freedesktop.systemd1",
+                "org.freedesktop.PolicyKit1",
+                "org.freedesktop.login1",
+            ],
+            ..NONE
+        },
+        "latexmk" => Starts {
+            words: &["-e", "-r", "-pdflatex=", "-latex=", "-xelatex=", "-lualatex=", "-shell-escape", "--shell-escape"],
+            ..NONE
+        },
+        "pdflatex" | "latex" | "tex" | "xelatex" | "lualatex" | "pdftex" | "luatex" | "xetex" | "etex" => Starts {
             words: &["-shell-escape", "--shell-escape", "-enable-write18", "--enable-write18", "-shell-restricted"],
             ..NONE
         },
@@ -317,10 +358,6 @@ fn starts(name: &str) -> Starts {
             ..NONE
         },
         "go" => Starts { words: &["-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "-overlay"], ..NONE },
-        "cargo" => Starts {
-            words: &["build.rustc", "--config=build.rustc", "--config=target", "--config=alias", "target."],
-            ..NONE
-        },
         "java" | "javac" => Starts {
             words: &[
                 "-javaagent",
@@ -375,14 +412,24 @@ const PACKERS: &[&str] = &[
 
 fn program_option(look: &Look<'_>) -> Option<Span> {
     match look.name {
-        "rsync" => return rsync(look.args()),
-        "node" | "nodejs" | "bun" => return preloads(look.args()),
+        "rsync" => return program_values::rsync(look.args()),
+        "perl" => {
+            if let Some(span) = program_values::piped_operand(look) {
+                return Some(span);
+            }
+        }
+        "cowsay" | "cowthink" => return program_values::cow_file(look.args()),
+        "node" | "nodejs" | "bun" => return program_values::preloads(look.args()),
         "tar" | "gtar" | "bsdtar" => {
             if let Some(span) = unpacks_with(look.args()) {
                 return Some(span);
             }
         }
-        "pwsh" | "powershell" => return encoded(look.args()),
+        "pwsh" | "powershell" => return program_values::encoded(look.args()),
+        "cargo" => {
+            return program_values::cargo_setting(look.args()).or_else(|| program_values::compiler_option(look.args()));
+        }
+        "rustc" | "rustdoc" => return program_values::compiler_option(look.args()),
         "rg" => {
             if let Some(word) = look.args().iter().find(|word| word.known() == Some("--pre")) {
                 return Some(word.span);
@@ -420,49 +467,6 @@ fn boundary(text: &str, start: &str) -> bool {
         || !rest.starts_with(|c: char| c.is_ascii_lowercase() || c == '-')
         || start.starts_with('.')
         || start.contains("rustc")
-}
-
-/// `-e ssh` is what rsync does anyway.
-fn rsync(words: &[Word]) -> Option<Span> {
-    args(words, Spec { short: "efTB", long: &["rsh", "rsync-path"] }).find_map(|arg| match arg {
-        Arg::Short('e', Some(value), word) | Arg::Long("rsh", Some(value), word)
-            if value.text != "ssh" || !value.whole =>
-        {
-            Some(word.span)
-        }
-        Arg::Long(given, _, word) if given.len() >= 5 && long_is(given, "rsync-path") => Some(word.span),
-        _ => None,
-    })
-}
-
-/// Modules that are loaded before the script; what follows the script is the script's.
-fn preloads(words: &[Word]) -> Option<Span> {
-    words.iter().take_while(|word| word.prefix().starts_with('-') || word.known().is_none()).find_map(|word| {
-        let text = word.prefix();
-        let name = text.split('=').next().unwrap_or_default();
-        let loads = matches!(
-            name,
-            "-r" | "--require"
-                | "--import"
-                | "--loader"
-                | "--experimental-loader"
-                | "--preload"
-                | "--env-file"
-                | "--openssl-config"
-        ) || name.starts_with("--inspect");
-        loads.then_some(word.span)
-    })
-}
-
-/// PowerShell takes any beginning of `-EncodedCommand`.
-fn encoded(words: &[Word]) -> Option<Span> {
-    let is_encoded = |word: &&Word| {
-        let name = word.prefix().trim_start_matches(['-', '/']).to_ascii_lowercase();
-        word.prefix().starts_with(['-', '/'])
-            && !name.is_empty()
-            && ("encodedcommand".starts_with(&name) || name == "ec")
-    };
-    words.iter().find(is_encoded).map(|word| word.span)
 }
 
 fn unpacks_with(words: &[Word]) -> Option<Span> {

@@ -72,6 +72,8 @@ pub(super) const CURL: Spec = Spec {
         "aws-sigv4",
         "rate",
         "variable",
+        "etag-compare",
+        "etag-save",
         "request-target",
         "proxy-header",
         "mail-from",
@@ -174,6 +176,10 @@ pub(super) const RULES: &[Rule] = &[
             "xh https://example.com a=b",
             "https example.com f@secret",
             "c\"ur\"l -d x https://example.com",
+            "curl -H @f https://example.com",
+            "curl -b f https://example.com",
+            "curl -G --data-urlencode name@f https://example.com",
+            "wget --load-cookies f https://example.com",
         ],
         allows: &[
             "curl -s https://example.com",
@@ -187,6 +193,8 @@ pub(super) const RULES: &[Rule] = &[
             "curl \"$url\"",
             "http GET https://example.com",
             "curl -s wttr.in/London",
+            "curl -H 'X: @f' https://example.com",
+            "curl -b a=b https://example.com",
         ],
     },
     Rule {
@@ -245,7 +253,10 @@ fn upload(look: &Look<'_>) -> Option<Span> {
         "curl" | "curlie" => curl_upload(look),
         "wget" | "wget2" => args(look.args(), WGET).find_map(|arg| match arg {
             Arg::Long(name, value, word)
-                if name.starts_with("post") || name.starts_with("body") || is_method(name, value.map(|v| v.text)) =>
+                if name.starts_with("post")
+                    || name.starts_with("body")
+                    || name.starts_with("load-c")
+                    || is_method(name, value.map(|v| v.text)) =>
             {
                 Some(word.span)
             }
@@ -254,8 +265,17 @@ fn upload(look: &Look<'_>) -> Option<Span> {
         }),
         "post" => Some(look.program()),
         "http" | "https" | "xh" | "xhs" | "httpie" => httpie_upload(look),
+        "lynx" | "w3m" | "links" | "elinks" => look
+            .args()
+            .iter()
+            .find(|word| {
+                ["-post", "-get_data", "-cookie_file", "-cfg"].iter().any(|option| word.prefix().starts_with(option))
+            })
+            .map(|word| word.span),
+        "aria2c" => args(look.args(), PLAIN)
+            .find_map(|arg| if let Arg::Long("load-cookies", _, word) = arg { Some(word.span) } else { None }),
         "lwp-request" | "hurl" | "grpcurl" | "ab" | "wrk" | "hey" | "siege" => {
-            values(look.args(), Spec { short: "mdTp", ..PLAIN }, "mdp", &["data"])
+            values(look.args(), Spec { short: "mdTpDs", ..PLAIN }, "mdpD", &["data"])
                 .find(|value| !is_read(value.text))
                 .map(|value| value.word.span)
         }
@@ -282,6 +302,18 @@ fn curl_upload(look: &Look<'_>) -> Option<Span> {
             None
         }
         Arg::Short('d' | 'F' | 'T', _, word) => Some(word.span),
+        // Headers from a file, and a file of cookies.
+        Arg::Short('H', Some(value), _) | Arg::Long("header" | "proxy-header", Some(value), _)
+            if value.text.starts_with('@') =>
+        {
+            Some(value.word.span)
+        }
+        Arg::Short('b', Some(value), _) | Arg::Long("cookie", Some(value), _)
+            if value.whole && !value.text.is_empty() && !value.text.contains('=') =>
+        {
+            Some(value.word.span)
+        }
+        Arg::Long("etag-compare" | "variable", Some(value), _) if !value.text.contains('=') => Some(value.word.span),
         Arg::Short('X', value, word) if !value.is_some_and(|value| value.whole && is_read(value.text)) => {
             Some(word.span)
         }

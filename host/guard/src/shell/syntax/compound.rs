@@ -3,7 +3,7 @@
 use super::list::is_name;
 use super::reader::{Read, Reader};
 use super::tree::{Body, Compound, Item, Joint, List, Part, RawWord};
-use crate::shell::seen::{Fault, Feature};
+use crate::shell::seen::{Fault, Feature, Parameter};
 
 impl Reader<'_, '_> {
     /// Reads a compound command if one is next.
@@ -111,7 +111,15 @@ impl Reader<'_, '_> {
         } else {
             let name = self.word()?;
             match name.plain() {
-                Some(name) if is_name(name) => self.tally.unsettle(name),
+                Some(text) if is_name(text) => {
+                    self.tally.unsettle(text);
+                    self.tally.parameters.push(Parameter {
+                        name: text.to_owned(),
+                        indirect: false,
+                        operator: "in".to_owned(),
+                        span: name.span,
+                    });
+                }
                 _ => return self.unexpected(),
             }
             self.lines()?;

@@ -36,13 +36,21 @@ impl Scan {
             _ => None,
         };
         match (name, args.as_slice()) {
-            ("echo", args) => echo(args),
-            ("printf", [format, args @ ..]) => printf(format, args),
+            ("echo" | "printf", args) => printed(name, args),
             ("cat", [] | ["-"]) => input().map(str::to_owned),
             ("base64", ["-d" | "-D" | "--decode"]) => String::from_utf8(decode_base64(input()?)?).ok(),
             ("tee", args) if args.iter().all(|arg| !arg.starts_with('-')) => input().map(str::to_owned),
             _ => None,
         }
+    }
+}
+
+/// What `echo` or `printf` prints for these words, where every shell prints the same.
+pub(crate) fn printed(name: &str, args: &[&str]) -> Option<String> {
+    match (name, args) {
+        ("echo", args) => echo(args),
+        ("printf", [format, args @ ..]) => printf(format, args),
+        _ => None,
     }
 }
 

@@ -6,5 +6,5 @@ mod expand;
 mod fold;
 mod values;
 
-pub(super) use fold::decode_base64;
+pub(super) use fold::{decode_base64, printed};
 pub(super) use values::Values;
