@@ -253,6 +253,10 @@ async fn exposure_and_networks_need_what_is_not_there() {
     assert_eq!(rule(&sh(&ship, "git clone https://git.example.com/a").await), "programs.no-network");
     let local = sh(&ship, "git --version").await;
     assert!(text(&local).starts_with("git version"), "{}", text(&local));
+    // In a container another file may have the name.
+    let boxed = json!({ "exec": { "sandbox_config": { "image": "any" }, "deny_groups": { "env_dump": false } } });
+    ship.gateway.put_settings(&admin("acme"), "exec", boxed).await.unwrap();
+    assert_eq!(rule(&sh(&ship, "printenv TEST_REGION").await), "programs.in-container");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
